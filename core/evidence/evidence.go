@@ -1,0 +1,238 @@
+// Package evidence holds published figures as data and sets the model's results
+// beside them. Nothing else in the project but its tests knows what was
+// published, so that no constant can be bent to it unseen; what a constant was
+// fitted to says so, and is no prediction.
+package evidence
+
+import (
+	"fmt"
+	"slices"
+
+	"schedlab/core"
+	"schedlab/core/scenario"
+	"schedlab/core/stats"
+	"schedlab/core/workload"
+)
+
+// Tables lists the published tables.
+var Tables = slices.Concat(ipistorm)
+
+// A Table is one table of a post.
+type Table struct {
+	Key      string
+	Title    string
+	Source   string // Message-ID of the post on the linux-kernel list
+	Scenario string // link of the scenario that models the runs; its arms don't matter
+	Note     string // what was assumed about the figures
+	Better   stats.Better
+	PerRun   int64 // events in a run of Runs, to give the figure per event; 0 if not known
+	Arms     []Arm // the first one is the baseline
+	Used     []Use // what of it was used to fit a constant
+}
+
+// An Arm is one kernel of a table.
+type Arm struct {
+	Title   string   // as printed
+	Patches []string // schedlab's keys of what was applied
+	Runs    []int64  // figures of single runs as printed, nil if none were
+	Printed []Figure // statistics as printed
+}
+
+// A FigureName names a statistic over the runs of an arm.
+type FigureName string
+
+// The figures that a comparison has.
+const (
+	Min               FigureName = "min"
+	Median            FigureName = "median"
+	Mean              FigureName = "mean"
+	Max               FigureName = "max"
+	PopulationSD      FigureName = "population sd"
+	Spread            FigureName = "max / min"
+	Ratio             FigureName = "mean / baseline mean"
+	Improvement       FigureName = "improvement of means"
+	ImprovementMedian FigureName = "improvement of medians"
+)
+
+// unit returns the unit of the figure, given that of a single event.
+func (n FigureName) unit(event string) string {
+	switch n {
+	case Spread, Ratio:
+		return ""
+	case Improvement, ImprovementMedian:
+		return "%"
+	}
+	return event
+}
+
+// A Figure is a statistic as printed.
+type Figure struct {
+	Name  FigureName
+	Value float64
+}
+
+// A Use says which figures and runs (counted from 1) of a table a constant was fitted to.
+type Use struct {
+	Arm     int
+	Figures []FigureName
+	Runs    []int
+	For     string // which constant, and how
+}
+
+// Find returns the tables that s models: those of its machine, kernel and workload with the same
+// parameters. The number of events in a run may differ, since figures are
+// compared per event, and so may arms, background, runs, seed and constants.
+func Find(s scenario.Scenario) []*Table {
+	var found []*Table
+	for _, t := range Tables {
+		m, _ := scenario.Parse(t.Scenario)
+		w, err := workload.Lookup(s.Workload)
+		if err != nil || s.Machine != m.Machine || s.Kernel != m.Kernel || s.Workload != m.Workload || len(s.Params) != len(m.Params) {
+			continue
+		}
+		same := true
+		for i, p := range m.Params {
+			if w.Params[i].Key != w.Metric.Events {
+				same = same && s.Params[i].N == p.N && slices.Equal(s.Params[i].CPUs, p.CPUs)
+			}
+		}
+		if same {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// PerEvent returns the published runs of an arm per event ("ns per call"); nil
+// if there are none or the number of events is not known.
+func (t *Table) PerEvent(arm int) []float64 {
+	if t.PerRun == 0 {
+		return nil
+	}
+	var values []float64
+	for _, v := range t.Arms[arm].Runs {
+		values = append(values, float64(v)/float64(t.PerRun))
+	}
+	return values
+}
+
+// Arm returns the index of the published arm with these patches, or -1.
+func (t *Table) Arm(patches []string) int {
+	return slices.IndexFunc(t.Arms, func(a Arm) bool { return slices.Equal(a.Patches, patches) })
+}
+
+// A Row sets one figure of the model beside the published one.
+type Row struct {
+	Arm       string // core.ArmName of its patches
+	Figure    FigureName
+	Unit      string // "ns per event", "%" or none
+	Published stats.Number
+	Simulated stats.Number // not OK if the result has no such arm, or none of its runs has finished
+	Used      string       // which constant was fitted to this figure: then it is no prediction
+}
+
+// Compare sets r beside a table, arm by arm: the statistics over the runs per
+// event, then ratio and improvement against the baseline. Figures that can be had neither from
+// the published runs nor from the printed statistics are left out. Whether r
+// models the table is for Find to say.
+func Compare(r *core.Result, t *Table) []Row {
+	var rows []Row
+	event := r.Metric().Unit + " per event"
+	base := arm{t.PerEvent(0), simulated(r, nil)}
+	for i, a := range t.Arms {
+		own := arm{t.PerEvent(i), simulated(r, a.Patches)}
+		for _, name := range []FigureName{Min, Median, Mean, Max, PopulationSD, Spread, Ratio, Improvement, ImprovementMedian} {
+			if i == 0 && (name == Ratio || name == Improvement || name == ImprovementMedian) {
+				continue
+			}
+			row := Row{
+				Arm: core.ArmName(a.Patches), Figure: name, Unit: name.unit(event), Used: t.used(i, name),
+				Published: figure(name, base.published, own.published, t.Better),
+				Simulated: figure(name, base.simulated, own.simulated, t.Better),
+			}
+			if !row.Published.OK {
+				row.Published = a.printed(name)
+			}
+			if row.Published.OK {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// arm holds an arm's runs per event.
+type arm struct{ published, simulated []float64 }
+
+// simulated returns the finished runs per event of the result's arm with
+// these patches.
+func simulated(r *core.Result, patches []string) []float64 {
+	i := slices.IndexFunc(r.Scenario.Arms, func(p []string) bool { return slices.Equal(p, patches) })
+	if i < 0 || i >= len(r.Parts) {
+		return nil
+	}
+	values := r.Primaries(i)
+	if n := r.PerRun(); n > 0 {
+		for i := range values {
+			values[i] /= float64(n)
+		}
+	}
+	return values
+}
+
+func (t *Table) used(arm int, name FigureName) string {
+	for _, u := range t.Used {
+		if u.Arm == arm && slices.Contains(u.Figures, name) {
+			return u.For
+		}
+	}
+	return ""
+}
+
+// printed returns a printed statistic that depends on no unit.
+func (a *Arm) printed(name FigureName) stats.Number {
+	for _, f := range a.Printed {
+		if f.Name == name && name.unit("event") != "event" {
+			return stats.Number{V: f.Value, OK: true}
+		}
+	}
+	return stats.Number{}
+}
+
+// figure computes a figure of an arm's runs; not OK if there are none.
+func figure(name FigureName, base, own []float64, better stats.Better) stats.Number {
+	if len(own) == 0 {
+		return stats.Number{}
+	}
+	s := stats.Summarize(own)
+	switch name {
+	case Min:
+		return stats.Number{V: s.Min, OK: true}
+	case Median:
+		return stats.Number{V: s.Median, OK: true}
+	case Mean:
+		return stats.Number{V: s.Mean, OK: true}
+	case Max:
+		return stats.Number{V: s.Max, OK: true}
+	case PopulationSD:
+		return stats.Number{V: s.PSD, OK: true}
+	case Spread:
+		if s.Min == 0 {
+			return stats.Number{}
+		}
+		return stats.Number{V: s.Max / s.Min, OK: true}
+	}
+	b := stats.Summarize(base)
+	if b.N == 0 || b.Mean == 0 {
+		return stats.Number{}
+	}
+	switch name {
+	case Ratio:
+		return stats.Number{V: s.Mean / b.Mean, OK: true}
+	case Improvement:
+		return stats.Improvement(b.Mean, s.Mean, better)
+	case ImprovementMedian:
+		return stats.Improvement(b.Median, s.Median, better)
+	}
+	panic(fmt.Sprintf("no figure %q", name))
+}

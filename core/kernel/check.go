@@ -1,0 +1,128 @@
+package kernel
+
+import "schedlab/core/sim"
+
+// checkState walks the whole state and breaks the run at the first contradiction.
+// Checking mode calls it after every event.
+func (k *Kernel) checkState() {
+	if k.status == Broken {
+		return
+	}
+	var over, idle int
+	var onQueues, undelivered uint64
+	for i := range k.cpus {
+		c := &k.cpus[i]
+		over += b2i(len(c.rq.fair) >= 2)
+		idle += b2i(c.idleCPU())
+		onQueues += uint64(len(c.rq.fair))
+		undelivered += uint64(len(c.callq) + len(c.batch))
+		if len(c.batch) > 0 {
+			undelivered -= k.served(c)
+		}
+		k.checkCPU(c)
+	}
+	if over != k.over || idle != k.idle {
+		k.broken("%d run queues hold two tasks and %d CPUs are idle, but the books say %d and %d", over, idle, k.over, k.idle)
+	}
+	if k.sent-k.handled != undelivered {
+		k.broken("%d calls were sent and %d served, but %d are on queues", k.sent, k.handled, undelivered)
+	}
+	k.checkGroups()
+	k.checkTasks(onQueues)
+}
+
+// served returns how many entries of c's batch have been served.
+func (k *Kernel) served(c *cpu) (n uint64) {
+	for i, e := range c.batch {
+		if e.kind < c.batchCls || e.kind == c.batchCls && i < c.batchPos {
+			n++
+		}
+	}
+	return n
+}
+
+func (k *Kernel) checkCPU(c *cpu) {
+	f := c.running()
+	if !f.waiting && f.at < k.now && k.status == Running {
+		k.broken("CPU %d should have gone on at %s", c.id, f.at)
+	}
+	var load int64
+	for _, t := range c.rq.fair {
+		tk := &k.tasks[t]
+		load += tk.weight
+		if tk.cpu != c.id || !tk.queued {
+			k.broken("task %s is on the queue of CPU %d and thinks otherwise", tk.spec.Name, c.id)
+		}
+		if !tk.allows(c.id) {
+			k.broken("task %s is on CPU %d, where it may not run", tk.spec.Name, c.id)
+		}
+		if tk.state != taskRunning && t != c.rq.curr {
+			k.broken("task %s is blocked and on the queue of CPU %d", tk.spec.Name, c.id)
+		}
+	}
+	if load != c.rq.load {
+		k.broken("the weights on CPU %d sum to %d, but the books say %d", c.id, load, c.rq.load)
+	}
+	if t := c.rq.curr; t != noTask && (k.tasks[t].cpu != c.id || k.tasks[t].state == taskRunning && !k.tasks[t].queued) {
+		k.broken("task %s runs on CPU %d and is not on its queue", k.tasks[t].spec.Name, c.id)
+	}
+	if l := &c.rq.lock; len(l.waiters) > 0 && l.holder < 0 {
+		k.broken("CPUs wait for the lock of CPU %d, which nobody holds", c.id)
+	}
+	// An idle CPU that has something to do must have been told, or be about to be.
+	dozing := c.idle.phase == idleAsleep || c.idle.phase == idlePolling && c.depth == 0
+	if dozing && (len(c.callq) > 0 || len(c.rq.fair) > 0) && c.signals == 0 && c.pending == 0 && !c.needResched {
+		k.broken("CPU %d idles with %d calls and %d tasks waiting, and nobody has told it", c.id, len(c.callq), len(c.rq.fair))
+	}
+	if c.signals < 0 || c.rq.wakePending < 0 {
+		k.broken("CPU %d was signalled %d times too often", c.id, -c.signals)
+	}
+}
+
+// checkGroups compares the group sums that balance passes read with the walk that
+// they are charged for.
+func (k *Kernel) checkGroups() {
+	for _, d := range k.m.All {
+		for g := range d.Groups {
+			var sum group
+			for _, x := range d.Groups[g].CPUs {
+				n := k.cpus[x].rq.nrRunning()
+				sum.nr += n
+				sum.over += b2i(n >= 2)
+				sum.idle += b2i(k.cpus[x].idleCPU())
+			}
+			if sum != k.groups[d.ID][g] {
+				k.broken("group %d of domain %d holds %+v, but the books say %+v", g, d.ID, sum, k.groups[d.ID][g])
+			}
+		}
+	}
+}
+
+// checkTasks sees that every task is in one place.
+func (k *Kernel) checkTasks(onQueues uint64) {
+	var queued uint64
+	for i := range k.tasks {
+		t := &k.tasks[i]
+		queued += uint64(b2i(t.queued))
+		if t.state == taskRunning && !t.queued && !t.waking {
+			k.broken("task %s is runnable and on no queue", t.spec.Name)
+		}
+		if t.waking && (t.queued || t.state != taskRunning) {
+			k.broken("task %s is being woken and was not asleep", t.spec.Name)
+		}
+	}
+	if queued != onQueues {
+		k.broken("%d tasks are queued, and the queues hold %d", queued, onQueues)
+	}
+}
+
+// checkAccount sees that every picosecond of every CPU was charged once.
+func (k *Kernel) checkAccount() {
+	var sum sim.Time
+	for _, t := range k.time {
+		sum += t
+	}
+	if want := (k.now - k.begin) * sim.Time(len(k.cpus)); sum != want {
+		k.broken("the time account sums to %d ps, and the CPUs' time is %d ps", sum, want)
+	}
+}

@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"schedlab/core/machine"
+	"schedlab/core/sim"
+)
+
+// A Unit is what a cost constant counts.
+type Unit string
+
+// The units. Code is carried in cycles, so that a slower clock makes a slower
+// kernel. What waits for caches of other cores or for memory is carried in
+// picoseconds at the uncore's fastest, and slows down with it in a run.
+const (
+	Cycles      Unit = "cycles"
+	Uncore      Unit = "ps of uncore"
+	Picoseconds Unit = "ps"
+)
+
+// A Cost names one constant of the model.
+type Cost uint8
+
+// The constants.
+const (
+	CostCallSetup Cost = iota
+	CostCallPush
+	CostCallReturn
+	CostRelax
+	CostIPISend
+	CostIRQEntry
+	CostIRQExit
+	CostFlush
+	CostCallFunc
+	CostFlushWake
+	CostFlushExit
+	CostIdleTop
+	CostIdleEnter
+	CostGovernor
+	CostTickStop
+	CostStateEnter
+	CostReflect
+	CostTickRestart
+	CostIdleLeave
+	CostScheduleHead
+	CostClock
+	CostPick
+	CostScheduleTail
+	CostDequeue
+	CostEnqueue
+	CostSwitch
+	CostNewidle
+	CostPass
+	CostRQVisit
+	CostGroupVisit
+	CostDetachCheck
+	CostMigrate
+	CostNohzVisit
+	CostWakeup
+	CostIdleCheck
+	CostTick
+	CostTimerArm
+	CostTimerExpire
+	NumCosts = iota
+)
+
+// The 240-CPU machine of the SM_IDLE thread ran without turbo, so figures that
+// its posters could see are turned into cycles at the 1.9 GHz assumed for it.
+const (
+	at19     = " (as cycles at 1.9 GHz)"
+	guess    = "no figure was found: a guess from the length of the path"
+	idleIn   = "idle entry, from schedule() to the idle state, of about 700 ns in all" + at19
+	idleOut  = "governor and tick at idle entry and exit, 200 to 400 ns" + at19
+	turn     = "sender turnaround between two calls of 100 to 150 ns in all" + at19
+	fixed    = "the fixed part of schedule() without its pick, 150 to 250 ns in all" + at19
+	switched = "a list post: 1100 ns between threads"
+)
+
+// Costs describes every constant. Figures that are ranges or sums are split by
+// the lengths of the paths.
+var Costs = [NumCosts]CostInfo{
+	CostCallSetup:    {"call_setup", "remote call: from the caller to the push", Cycles, 150, machine.Assumed, turn},
+	CostCallPush:     {"call_push", "remote call: the push without its cache line", Cycles, 20, machine.Assumed, guess},
+	CostCallReturn:   {"call_return", "remote call: from the callee's unlock, seen, back to the caller", Cycles, 85, machine.Assumed, turn},
+	CostRelax:        {"relax", "spinning: from one look to the next, a pause instruction", Cycles, 140, machine.Cited, "a pause instruction takes about 140 cycles on Intel cores since Skylake"},
+	CostIPISend:      {"ipi_send", "writing the interrupt controller's register", Uncore, 150_000, machine.Assumed, "IPI send 150 ns"},
+	CostIRQEntry:     {"irq_entry", "interrupt entry in software", Cycles, 380, machine.Assumed, "IPI delivery and entry of about 600 ns, less what the machine charges for delivery" + at19},
+	CostIRQExit:      {"irq_exit", "interrupt exit", Cycles, 520, machine.Assumed, "IPI handler exit 250 to 300 ns" + at19},
+	CostFlush:        {"flush", "call queue: taking the list, without its cache line", Cycles, 60, machine.Assumed, guess},
+	CostCallFunc:     {"call_func", "call queue: one function that does nothing, with its unlock", Cycles, 40, machine.Assumed, guess},
+	CostFlushWake:    {"flush_wake", "call queue: one queued wakeup, without its enqueueing", Cycles, 150, machine.Assumed, guess},
+	CostFlushExit:    {"flush_exit", "call queue: from the last function's unlock to interrupts on", Cycles, 80, machine.Assumed, guess},
+	CostIdleTop:      {"idle_top", "idle loop: its top, until the polling flag is set", Cycles, 80, machine.Assumed, idleIn},
+	CostIdleEnter:    {"idle_enter", "idle loop: from the polling flag to the first look at NEED_RESCHED", Cycles, 300, machine.Assumed, idleIn},
+	CostGovernor:     {"governor", "idle loop: choosing a state", Cycles, 500, machine.Assumed, idleIn},
+	CostTickStop:     {"tick_stop", "idle loop: stopping the tick", Cycles, 400, machine.Assumed, idleOut},
+	CostStateEnter:   {"state_enter", "idle loop: from the choice into the state", Cycles, 400, machine.Assumed, idleIn},
+	CostReflect:      {"reflect", "idle loop: from the state's end back to the loop", Cycles, 200, machine.Assumed, idleOut},
+	CostTickRestart:  {"tick_restart", "idle loop: restarting the tick", Cycles, 400, machine.Assumed, idleOut},
+	CostIdleLeave:    {"idle_leave", "idle loop: from NEED_RESCHED seen to the polling flag's clearing", Cycles, 150, machine.Assumed, idleOut},
+	CostScheduleHead: {"schedule_head", "schedule(): entry, RCU note, lock", Cycles, 150, machine.Assumed, fixed},
+	CostClock:        {"clock", "updating a run queue's clock: one clock read", Picoseconds, 12_000, machine.Measured, "rdtsc takes about 12 ns on Milan"},
+	CostPick:         {"pick", "picking the next task: class shortcut, put and set, the cheap newidle exit", Cycles, 220, machine.Assumed, "pick, put and set idle and cheap newidle exit 80 to 150 ns" + at19},
+	CostScheduleTail: {"schedule_tail", "schedule(): callbacks, unlock, interrupts on", Cycles, 200, machine.Assumed, fixed},
+	CostDequeue:      {"dequeue", "taking a task off a run queue", Cycles, 500, machine.Assumed, guess},
+	CostEnqueue:      {"enqueue", "putting a task on a run queue", Cycles, 600, machine.Assumed, guess},
+	CostSwitch:       {"switch", "context switch", Picoseconds, 1_100_000, machine.Cited, switched},
+	CostNewidle:      {"newidle", "newidle balance: set-up, blocked averages, dropping and retaking the lock", Cycles, 500, machine.Assumed, guess},
+	CostPass:         {"pass", "balance pass: what it costs beside its visits", Cycles, 150, machine.Assumed, guess},
+	CostRQVisit:      {"rq_visit", "balance pass: looking at one run queue", Picoseconds, 30_000, machine.Assumed, "between the 15 ns and the 38 ns derived for two machines"},
+	CostGroupVisit:   {"group_visit", "balance pass: summing up one group", Picoseconds, 30_000, machine.Assumed, "between the 0 ns and the 60 ns derived for two machines"},
+	CostDetachCheck:  {"detach_check", "balance pass: looking whether one task can be moved", Cycles, 100, machine.Assumed, guess},
+	CostMigrate:      {"migrate", "balance pass: moving one task", Cycles, 2000, machine.Assumed, guess},
+	CostNohzVisit:    {"nohz_visit", "nohz idle balance: one idle CPU, without its passes", Cycles, 300, machine.Assumed, guess},
+	CostWakeup:       {"wakeup", "waking a task, without its enqueueing", Cycles, 800, machine.Assumed, guess},
+	CostIdleCheck:    {"idle_check", "idle search: one CPU", Picoseconds, 15_000, machine.Assumed, guess},
+	CostTick:         {"tick", "the tick's work", Cycles, 3000, machine.Assumed, guess},
+	CostTimerArm:     {"timer_arm", "arming a timer", Cycles, 400, machine.Assumed, guess},
+	CostTimerExpire:  {"timer_expire", "expiring a timer", Cycles, 400, machine.Assumed, guess},
+}
+
+// CostInfo says what a constant is and where its value comes from.
+type CostInfo struct {
+	Key    string // how links change it: c.<key>=<ns>
+	Text   string
+	Unit   Unit
+	Def    int64 // in Unit
+	Basis  machine.Basis
+	Source string
+}
+
+// MaxCost is the largest value that a scenario may give a cost.
+const MaxCost = 100 * sim.Microsecond
+
+// CostTable holds every constant as a time on one machine.
+type CostTable [NumCosts]sim.Time
+
+// LookupCost returns the cost with this key.
+func LookupCost(key string) (Cost, bool) {
+	for c := range Costs {
+		if Costs[c].Key == key {
+			return Cost(c), true
+		}
+	}
+	return 0, false
+}
+
+// CostOn returns what cost c is on machine m, with the basis and the source of
+// that value: the machine's own if it has one, else the general one.
+func CostOn(m *machine.Machine, c Cost) machine.CostFigure {
+	info := &Costs[c]
+	for _, f := range m.Costs {
+		if f.Key == info.Key {
+			return f
+		}
+	}
+	f := machine.CostFigure{Key: info.Key, Value: sim.Time(info.Def), Basis: info.Basis, Source: info.Source}
+	if info.Unit == Cycles {
+		f.Value = m.Cycles(info.Def)
+	}
+	return f
+}
+
+// CostsOn returns all costs on machine m.
+func CostsOn(m *machine.Machine) (t CostTable) {
+	for c := range t {
+		t[c] = CostOn(m, Cost(c)).Value
+	}
+	return t
+}

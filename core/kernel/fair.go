@@ -1,0 +1,141 @@
+package kernel
+
+import "schedlab/core/sim"
+
+// The fair class is EEVDF as 6.10 and 6.11 have it, without delayed dequeue: a
+// task is eligible if it has received no more than its share, and of the
+// eligible ones the earliest virtual deadline runs.
+//
+// Virtual times are picoseconds at the weight of nice 0.
+
+// niceWeight is the weight of each nice level from -20 to 19: the well-known
+// geometric table, in which a level is worth about 10 % of CPU time.
+var niceWeight = [40]int64{
+	88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,
+	9548, 7620, 6100, 4904, 3906, 3121, 2501, 1991, 1586, 1277,
+	1024, 820, 655, 526, 423, 335, 272, 215, 172, 137,
+	110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
+}
+
+const nice0 = 1024
+
+// fairEntity is a task's part in the fair class.
+type fairEntity struct {
+	weight   int64
+	v        int64    // virtual run time
+	deadline int64    // virtual
+	lag      int64    // virtual time that it was owed when it left the queue
+	since    sim.Time // up to where its run time is in v
+	started  bool     // it has been on a queue before
+	parity   int64    // the deadline until which it runs undisturbed while eligible; 0: none
+}
+
+func (e *fairEntity) virtual(d sim.Time) int64 { return int64(d) * nice0 / e.weight }
+
+// avgV returns the load-weighted mean of the virtual run times.
+func (r *rq) avgV(k *Kernel) int64 {
+	if r.load == 0 {
+		return r.minV
+	}
+	sum := int64(0)
+	for _, t := range r.fair {
+		e := &k.tasks[t].fairEntity
+		sum += (e.v - r.minV) * e.weight
+	}
+	q := sum / r.load
+	if sum < 0 && sum%r.load != 0 {
+		q--
+	}
+	return r.minV + q
+}
+
+func (e *fairEntity) saveLag(avg int64) { e.lag = avg - e.v }
+
+// place gives a task that joins c's queue its virtual time: where its lag is what
+// it was when it left, within two slices or a tick.
+func (k *Kernel) place(c *cpu, tk *task) {
+	e := &tk.fairEntity
+	avg := c.rq.avgV(k)
+	limit := e.virtual(max(2*k.base.BaseSlice, k.base.Jiffy()))
+	lag := min(max(e.lag, -limit), limit)
+	if c.rq.load > 0 {
+		lag = lag * (c.rq.load + e.weight) / c.rq.load
+	}
+	e.v = avg - lag
+	slice := e.virtual(k.base.BaseSlice)
+	if !e.started {
+		e.started = true
+		slice /= 2
+	}
+	e.deadline = e.v + slice
+	e.parity = 0
+}
+
+// updateCurr brings the run time of c's task up to its clock and tells whether
+// the task has used up its slice.
+func (k *Kernel) updateCurr(c *cpu) (expired bool) {
+	if c.rq.curr == noTask {
+		return false
+	}
+	e := &k.tasks[c.rq.curr].fairEntity
+	if d := c.rq.clock - e.since; d > 0 {
+		e.v += e.virtual(d)
+		e.since = c.rq.clock
+	}
+	// minV only has to stay near the tasks' times and to go forward.
+	if m := c.rq.avgV(k); m > c.rq.minV {
+		c.rq.minV = m
+	}
+	if e.v < e.deadline {
+		return false
+	}
+	e.deadline = e.v + e.virtual(k.base.BaseSlice)
+	e.parity = 0
+	return true
+}
+
+// pickEEVDF returns the task that c should run: noTask if it has none.
+func (k *Kernel) pickEEVDF(c *cpu) int32 {
+	avg := c.rq.avgV(k)
+	if t := c.rq.curr; t != noTask && k.tasks[t].queued {
+		if e := &k.tasks[t].fairEntity; e.parity == e.deadline && e.v <= avg {
+			return t // RUN_TO_PARITY
+		}
+	}
+	best := noTask
+	for _, t := range c.rq.fair {
+		e := &k.tasks[t].fairEntity
+		if e.v > avg {
+			continue
+		}
+		if best == noTask {
+			best = t
+			continue
+		}
+		b := &k.tasks[best].fairEntity
+		if e.deadline < b.deadline || e.deadline == b.deadline && t < best {
+			best = t
+		}
+	}
+	if best == noTask && len(c.rq.fair) > 0 {
+		k.broken("CPU %d has %d runnable tasks and none is eligible", c.id, len(c.rq.fair))
+		best = c.rq.fair[0]
+	}
+	return best
+}
+
+// setNext starts task t's turn on c.
+func (k *Kernel) setNext(c *cpu, t int32) {
+	e := &k.tasks[t].fairEntity
+	e.since = c.rq.clock
+	e.parity = e.deadline
+}
+
+// wakePreempts tells whether the task t, just queued on c, should run at once.
+func (k *Kernel) wakePreempts(c *cpu, t int32) bool {
+	if c.rq.curr == noTask {
+		return true
+	}
+	k.updateCurr(c)
+	return k.pickEEVDF(c) == t
+}

@@ -1,0 +1,241 @@
+package kernel
+
+import "schedlab/core/sim"
+
+// The idle loop. In its own words:
+//
+//	set the polling flag, enter idle
+//	until NEED_RESCHED: interrupts off, let the governor choose, idle
+//	leave idle (which restarts the tick), clear the polling flag
+//	flush the call queue with interrupts off
+//	schedule() in the idle mode, and again while NEED_RESCHED
+
+// idlePhase is where in the idle loop a CPU is.
+type idlePhase uint8
+
+const (
+	idleAway    idlePhase = iota // not in the loop: in schedule(), or running a task
+	idleAwake                    // in the loop
+	idlePolling                  // in the POLL state
+	idleAsleep                   // in a sleeping state
+)
+
+type idleState struct {
+	phase idlePhase
+	state int8     // of machine.Machine.Idle
+	since sim.Time // when it was entered
+}
+
+// initIdle puts c to sleep in the deepest state, the tick stopped.
+func (c *cpu) initIdle(k *Kernel, phase sim.Time) {
+	c.rq.idleStamp = 1
+	c.idle.phase = idleAsleep
+	for i := range k.m.Idle {
+		if !k.m.Idle[i].Disabled {
+			c.idle.state = int8(i)
+		}
+	}
+	s := &k.m.Idle[c.idle.state]
+	c.tick = tick{phase: phase, stopped: true}
+	c.menu.init(k)
+	c.irqsOff = true
+	c.polling = s.Monitor
+	if s.Polling { // a machine that can only poll
+		c.idle.phase, c.irqsOff, c.polling = idlePolling, false, true
+		k.charge(c, TimePoll, horizon)
+		k.then(c, stIdleWoken)
+		return
+	}
+	k.await(c, stIdleWoken, TimeIdle)
+}
+
+// idleEnter begins the loop.
+func (k *Kernel) idleEnter(c *cpu) {
+	c.idle.phase = idleAwake
+	k.pay(c, TimeIdleLoop, CostIdleTop)
+	k.then(c, stIdlePolling)
+}
+
+// idlePoll sets the polling flag: from here on a signal needs no interrupt.
+func (k *Kernel) idlePoll(c *cpu) {
+	c.polling = true
+	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
+	k.pay(c, TimeIdleLoop, CostIdleEnter)
+	k.then(c, stIdleCheck)
+}
+
+// idleCheck looks at NEED_RESCHED, and chooses a state if it is clear.
+func (k *Kernel) idleCheck(c *cpu) {
+	k.charge(c, TimeIdleLoop, k.read(&c.flags, c.id))
+	if c.needResched {
+		k.idleLeave(c)
+		return
+	}
+	c.irqsOff = true
+	k.pay(c, TimeIdleLoop, CostGovernor)
+	state, stop := k.menuSelect(c)
+	c.idle.state = int8(state)
+	if stop && !c.tick.stopped {
+		k.pay(c, TimeIdleLoop, CostTickStop)
+		k.tickStop(c)
+	}
+	k.pay(c, TimeIdleLoop, CostStateEnter)
+	k.then(c, stIdleState)
+}
+
+// idleStateEnter enters the chosen state, unless something has happened meanwhile.
+func (k *Kernel) idleStateEnter(c *cpu) {
+	s := &k.m.Idle[c.idle.state]
+	c.idle.since = k.now
+	if s.Polling {
+		k.count(IdlePoll)
+		d := k.pollLimit()
+		if c.needResched {
+			d = k.cost[CostRelax]
+		}
+		c.idle.phase = idlePolling
+		k.charge(c, TimePoll, d)
+		k.then(c, stIdleWoken)
+		k.irqsOn(c)
+		return
+	}
+	c.polling = s.Monitor
+	if c.needResched || c.pending != 0 {
+		k.charge(c, TimeIdleLoop, k.read(&c.flags, c.id))
+		k.then(c, stIdleWoken)
+		return
+	}
+	k.count(IdleSleep)
+	c.idle.phase = idleAsleep
+	k.await(c, stIdleWoken, TimeIdle)
+}
+
+// pollLimit is how long the POLL state spins at most: a sixteenth of a tick, or
+// the target residency of the next enabled state if that is 10 µs or more and less.
+func (k *Kernel) pollLimit() sim.Time {
+	limit := k.base.Jiffy() / 16
+	for i := range k.m.Idle {
+		if s := &k.m.Idle[i]; !s.Polling && !s.Disabled && s.Residency >= 10*sim.Microsecond {
+			return min(limit, s.Residency)
+		}
+	}
+	return limit
+}
+
+// idleSignalled tells c, whose NEED_RESCHED was just set and whose copy of the
+// flags word is gone at time seen, and returns how the signal met it.
+func (k *Kernel) idleSignalled(c *cpu, seen sim.Time) Counter {
+	switch c.idle.phase {
+	case idlePolling:
+		k.pollUntil(c, seen+k.noise.Between(0, k.cost[CostRelax]))
+		return CallsPolledPoll
+	case idleAsleep:
+		k.idleRouse(c, seen)
+		return CallsPolledMwait
+	}
+	return CallsPolledBefore
+}
+
+// pollUntil lets the POLL state of c end at t. It is charged up to its limit
+// ahead of time.
+func (k *Kernel) pollUntil(c *cpu, t sim.Time) {
+	f := &c.frame[0]
+	left := t - k.now
+	if c.depth == 0 {
+		k.settle(c, k.now)
+		if f.at <= t {
+			return
+		}
+		k.q.Cancel(f.ev)
+		f.at = t
+		f.ev = k.q.At(t, evRun, uint16(c.id), 0)
+	} else {
+		if f.at <= left {
+			return
+		}
+		f.at = left
+	}
+	f.ledger.n = 0
+	f.ledger.add(k, TimePoll, left)
+}
+
+// idleRouse brings c out of its sleeping state: what wakes it reaches it at t.
+func (k *Kernel) idleRouse(c *cpu, t sim.Time) {
+	c.idle.phase = idleAwake
+	w := &k.m.Idle[c.idle.state].Wake
+	k.rouseWith(c, 0, t, TimeIdleExit, spread(w, int16(k.noise.Below(drawn))))
+}
+
+// idleInterrupted tells c that an interrupt is pending that it does not take yet.
+// A sleeping state ends by it.
+func (k *Kernel) idleInterrupted(c *cpu) {
+	if c.idle.phase == idleAsleep {
+		k.idleRouse(c, k.now)
+	}
+}
+
+// idleStateLeave is c out of its state, back in the driver.
+func (k *Kernel) idleStateLeave(c *cpu) {
+	c.idle.phase = idleAwake
+	k.menuReflect(c, k.now-c.idle.since)
+	k.pay(c, TimeIdleLoop, CostReflect)
+	if k.m.Idle[c.idle.state].Polling {
+		k.then(c, stIdleBack)
+		return
+	}
+	// Sleeping states clear the polling flag on their way out, and it is set
+	// again only after interrupts have been let in.
+	c.polling = false
+	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
+	k.then(c, stIdleBack)
+	k.irqsOn(c)
+}
+
+// idleBack is c back in the loop.
+func (k *Kernel) idleBack(c *cpu) {
+	c.polling = true
+	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
+	k.idleCheck(c)
+}
+
+// idleLeave leaves the loop for schedule().
+func (k *Kernel) idleLeave(c *cpu) {
+	if c.tick.stopped {
+		k.pay(c, TimeIdleLoop, CostTickRestart)
+		k.tickRestart(c)
+	}
+	k.pay(c, TimeIdleLoop, CostIdleLeave)
+	k.then(c, stIdleFlush)
+}
+
+// idleFlush clears the polling flag and serves the call queue.
+func (k *Kernel) idleFlush(c *cpu) {
+	c.idle.phase = idleAway
+	c.polling = false
+	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
+	c.irqsOff = true
+	if len(c.callq) == 0 {
+		k.idleFlushed(c)
+		return
+	}
+	k.flush(c)
+}
+
+func (k *Kernel) idleFlushed(c *cpu) {
+	if c.softirq != 0 {
+		k.softirqStart(c)
+		return
+	}
+	c.mode = k.idleMode()
+	k.then(c, stIdleSchedule)
+}
+
+// idleSchedule lets interrupts in for a moment and calls schedule().
+func (k *Kernel) idleSchedule(c *cpu) {
+	if c.pending != 0 {
+		k.then(c, stSchedule)
+		k.irqsOn(c)
+		return
+	}
+	k.schedule(c)
+}

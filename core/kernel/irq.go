@@ -1,0 +1,51 @@
+package kernel
+
+// irqEnter is the start of an interrupt on c: the pending one of the highest priority.
+func (k *Kernel) irqEnter(c *cpu) {
+	k.pay(c, TimeIRQ, CostIRQEntry)
+	k.then(c, stIRQ)
+}
+
+// irq handles it.
+func (k *Kernel) irq(c *cpu) {
+	switch {
+	case c.pending&irqCall != 0:
+		c.pending &^= irqCall
+		if len(c.callq) == 0 {
+			k.irqExit(c)
+			return
+		}
+		k.flush(c)
+	case c.pending&irqResched != 0:
+		c.pending &^= irqResched
+		k.irqExit(c)
+	default:
+		c.pending &^= irqTimer
+		k.timer(c)
+	}
+}
+
+// irqExit ends the handler.
+func (k *Kernel) irqExit(c *cpu) {
+	k.pay(c, TimeIRQ, CostIRQExit)
+	k.then(c, stIRQReturn)
+}
+
+// irqReturn goes back to what was interrupted, after the softirqs, or to
+// schedule() if that is due and what was interrupted can be preempted.
+func (k *Kernel) irqReturn(c *cpu) {
+	if c.softirq != 0 {
+		k.softirqStart(c)
+		return
+	}
+	if c.needResched && c.rq.curr != noTask && c.frame[0].step == stComputed {
+		if t := &k.tasks[c.rq.curr]; !t.spec.Kthread {
+			t.left = k.abandon(c)
+			c.t = k.now
+			c.mode = modeNone // on the way back to user mode: schedule() proper, the task's state runnable
+			k.schedule(c)
+			return
+		}
+	}
+	k.resume(c)
+}

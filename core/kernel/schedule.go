@@ -1,0 +1,150 @@
+package kernel
+
+// schedMode is the mode in which schedule() is called.
+type schedMode int8
+
+const (
+	modeIdle       schedMode = -1 // SM_IDLE: from the idle loop, in a kernel that has it
+	modeNone       schedMode = 0  // SM_NONE: the task gives way or goes to sleep
+	modePreempt    schedMode = 1  // SM_PREEMPT: the task is made to give way
+	modeRTLockWait schedMode = 2  // SM_RTLOCK_WAIT: the task waits for a lock, on PREEMPT_RT alone
+)
+
+// preempted tells whether schedule() takes the task that ran for preempted. One
+// that is preempted stays queued, whatever its state says.
+func (k *Kernel) preempted(mode schedMode) bool {
+	switch k.base.PreemptTest {
+	case PreemptExactly:
+		return mode == modePreempt
+	case PreemptAbove:
+		return mode > modeNone
+	}
+	if k.base.Preemption == PreemptRT {
+		return mode&1 != 0 // the mask that PREEMPT_RT narrows
+	}
+	return mode != modeNone
+}
+
+// idleMode is the mode in which the idle loop calls schedule().
+func (k *Kernel) idleMode() schedMode {
+	if k.base.IdleReentry == IdleFast {
+		return modeIdle
+	}
+	return modeNone
+}
+
+// schedule begins __schedule: interrupts off, then the run queue's lock.
+func (k *Kernel) schedule(c *cpu) {
+	c.irqsOff = true
+	if k.acquire(c, &c.rq.lock, stScheduleLocked) {
+		k.scheduleLocked(c)
+	}
+}
+
+// scheduleLocked looks at the task that ran and picks the one that will.
+func (k *Kernel) scheduleLocked(c *cpu) {
+	k.pay(c, TimeSchedule, CostScheduleHead)
+	k.updateClock(c)
+	if prev := c.rq.curr; prev != noTask {
+		k.updateCurr(c)
+		t := &k.tasks[prev]
+		if t.state != taskRunning && !k.preempted(c.mode) {
+			k.pay(c, TimeSchedule, CostDequeue)
+			k.dequeue(c, prev)
+		}
+	} else if c.mode == modeIdle && c.rq.nrRunning() == 0 {
+		k.count(IdleFastReentries)
+		k.scheduleTail(c, noTask)
+		return
+	}
+	k.pickNextTask(c)
+}
+
+// pickNextTask is pick_next_task. The fair class looks for work elsewhere before
+// it gives the CPU to the idle task.
+func (k *Kernel) pickNextTask(c *cpu) {
+	k.pay(c, TimePick, CostPick)
+	if c.rq.nrRunning() > 0 {
+		k.scheduleTail(c, k.pickEEVDF(c))
+		return
+	}
+	k.newidleBalance(c)
+}
+
+// scheduleTail clears NEED_RESCHED, switches if the task changes, gives up the
+// lock and lets interrupts in.
+func (k *Kernel) scheduleTail(c *cpu, next int32) {
+	c.needResched = false
+	k.charge(c, TimeSchedule, k.write(&c.flags, c.id))
+	prev := c.rq.curr
+	if next == prev {
+		if next == noTask {
+			k.count(IdleReentries)
+		} else {
+			k.setNext(c, next)
+		}
+	} else {
+		if prev != noTask {
+			t := &k.tasks[prev]
+			t.ranTill = c.t
+			if t.state == taskRunning {
+				k.count(SwitchesInvoluntary)
+			} else {
+				k.count(SwitchesVoluntary)
+			}
+		}
+		if next != noTask {
+			k.setNext(c, next)
+		}
+		k.setCurr(c, next)
+		k.pay(c, TimeSwitch, CostSwitch)
+	}
+	k.release(c, &c.rq.lock)
+	k.pay(c, TimeSchedule, CostScheduleTail)
+	k.then(c, stScheduled)
+}
+
+// scheduled is c past schedule(), with interrupts on.
+func (k *Kernel) scheduled(c *cpu) {
+	c.irqsOff = false
+	switch {
+	case c.rq.curr != noTask:
+		k.runTask(c)
+	case c.needResched:
+		c.mode = k.idleMode()
+		k.schedule(c)
+	default:
+		k.idleEnter(c)
+	}
+	if c.pending != 0 && !c.irqsOff && c.depth == 0 {
+		k.interrupt(c)
+	}
+}
+
+// updateClock brings c's run-queue clock up to date.
+func (k *Kernel) updateClock(c *cpu) {
+	k.pay(c, TimeSchedule, CostClock)
+	c.rq.clock = max(c.rq.clock, c.t)
+}
+
+// reschedCPU makes target call schedule() soon: by its flag alone if it is c or
+// polls, else by an interrupt.
+func (k *Kernel) reschedCPU(c, target *cpu, kind TimeKind) {
+	if target.needResched {
+		return
+	}
+	if target == c {
+		target.needResched = true
+		return
+	}
+	if target.polling {
+		k.pollWake(c, target, kind)
+		return
+	}
+	target.needResched = true
+	target.signals++
+	k.charge(c, kind, k.write(&target.flags, c.id))
+	k.count(IPIs)
+	k.pay(c, kind, CostIPISend)
+	k.q.At(c.t+k.flight(c, target), evResched, uint16(target.id), 0)
+}

@@ -1,0 +1,268 @@
+package kernel
+
+// Remote function calls: a lock-free queue per CPU, in which only the pusher
+// that finds it empty signals the CPU. A polling CPU is signalled by setting its
+// NEED_RESCHED flag, any other by an interrupt. Task wakeups travel through the
+// same queue.
+
+// callKind orders the entries of a queue as a flush serves them.
+type callKind uint8
+
+const (
+	callSync  callKind = iota // somebody waits: run, then unlock the descriptor
+	callAsync                 // nobody waits: unlock, then run
+	callNohz                  // asynchronous: asks the CPU to balance for all idle ones
+	callWake                  // wakes task ref
+	callKinds
+)
+
+type call struct {
+	kind callKind
+	ref  uint32 // of callSync the task that waits; of callAsync and callNohz the sender's CPU
+}
+
+// A desc is a call descriptor: locked from the call until it is served.
+type desc struct {
+	locked bool
+	line   line
+	waiter int16 // the CPU whose task spins on it; -1: none
+}
+
+// callStart begins smp_call_function_single on behalf of c's task.
+func (k *Kernel) callStart(c *cpu, target int16, wait bool) {
+	t := &k.tasks[c.rq.curr]
+	t.callCPU = target
+	k.count(CallsSent)
+	k.pay(c, TimeCall, CostCallSetup)
+	if target == c.id {
+		// On one's own CPU the function is simply called, with interrupts off.
+		k.count(CallsLocal)
+		k.pay(c, TimeCall, CostCallFunc)
+		k.then(c, stCallLocal)
+		return
+	}
+	t.callWaits = wait
+	if !wait && c.async.locked {
+		// The CPU's one descriptor for calls that nobody waits for is in use.
+		c.async.waiter = c.id
+		k.await(c, stCallLocked, TimeCallWait)
+		return
+	}
+	k.then(c, stCallPush)
+}
+
+func (k *Kernel) callLocalDone(c *cpu) {
+	k.pay(c, TimeCall, CostCallReturn)
+	k.runTask(c)
+}
+
+func (k *Kernel) callLocked(c *cpu) {
+	c.async.waiter = -1
+	k.charge(c, TimeCallWait, k.read(&c.async.line, c.id))
+	k.then(c, stCallPush)
+}
+
+// callPush puts the call on the target's queue.
+func (k *Kernel) callPush(c *cpu) {
+	id := c.rq.curr
+	t := &k.tasks[id]
+	e, d := call{callSync, uint32(id)}, &t.call
+	if !t.callWaits {
+		e, d = call{callAsync, uint32(c.id)}, &c.async
+	}
+	d.locked = true
+	k.charge(c, TimeCall, k.write(&d.line, c.id))
+	target := &k.cpus[t.callCPU]
+	if k.push(c, target, e, TimeCall) {
+		k.then(c, stCallSignal)
+		return
+	}
+	k.count(CallsQueued)
+	k.callWait(c)
+}
+
+// push adds e to the target's queue and tells whether the queue was empty, so
+// that c has to signal.
+func (k *Kernel) push(c, target *cpu, e call, kind TimeKind) (first bool) {
+	k.sent++
+	first = len(target.callq) == 0
+	target.signals += b2i(first)
+	target.callq = append(target.callq, e)
+	k.pay(c, kind, CostCallPush)
+	k.charge(c, kind, k.write(&target.callLine, c.id))
+	return first
+}
+
+func (k *Kernel) callSignal(c *cpu) {
+	target := &k.cpus[k.tasks[c.rq.curr].callCPU]
+	if path, polled := k.signal(c, target, TimeCall, true); polled {
+		k.count(path)
+	}
+	k.callWait(c)
+}
+
+// signal makes target look at its call queue, and returns the way a polling
+// target is met in. counted says that it is for a workload's call, whose
+// interrupt counts by the path that it takes.
+func (k *Kernel) signal(c, target *cpu, kind TimeKind, counted bool) (path Counter, polled bool) {
+	if target.polling {
+		target.signals--
+		return k.pollWake(c, target, kind), true
+	}
+	k.charge(c, kind, k.read(&target.flags, c.id))
+	k.count(IPIs)
+	k.pay(c, kind, CostIPISend)
+	arg := uint32(0)
+	if counted {
+		arg = 1
+	}
+	k.q.At(c.t+k.flight(c, target), evCall, uint16(target.id), arg)
+	return 0, false
+}
+
+// pollWake sets NEED_RESCHED on a polling CPU: no interrupt. A CPU in the POLL
+// state sees the store at its next look, one in MWAIT is woken by it, and one
+// that only has its polling flag set finds it at its next check.
+func (k *Kernel) pollWake(c, target *cpu, kind TimeKind) Counter {
+	k.count(PollWakes)
+	seen := k.now + k.transfer(&target.flags, c.id, target.id)
+	target.needResched = true
+	k.charge(c, kind, k.write(&target.flags, c.id))
+	return k.idleSignalled(target, seen)
+}
+
+// callWait spins until the call has been served, if the caller wants to know.
+func (k *Kernel) callWait(c *cpu) {
+	t := &k.tasks[c.rq.curr]
+	if !t.callWaits {
+		k.then(c, stCallDone)
+		return
+	}
+	if !t.call.locked {
+		// Served before the caller looked: it reads the target's line.
+		k.charge(c, TimeCallWait, k.read(&t.call.line, c.id))
+		k.then(c, stCallDone)
+		return
+	}
+	t.call.waiter = c.id
+	k.await(c, stCallDone, TimeCallWait)
+}
+
+func (k *Kernel) callDone(c *cpu) {
+	k.pay(c, TimeCall, CostCallReturn)
+	k.runTask(c)
+}
+
+// unlock opens a descriptor and releases whoever spins on it.
+func (k *Kernel) unlock(c *cpu, d *desc) {
+	d.locked = false
+	if d.waiter < 0 {
+		k.write(&d.line, c.id)
+		return
+	}
+	w := &k.cpus[d.waiter]
+	lat := k.store(&d.line, c.id, d.waiter)
+	d.waiter = -1
+	// A spinner looks once a pause.
+	k.rouse(w, 0, k.now+lat+k.noise.Between(0, k.cost[CostRelax]))
+}
+
+// flush starts serving c's call queue: all that is on it now.
+func (k *Kernel) flush(c *cpu) {
+	k.pay(c, TimeFlush, CostFlush)
+	k.charge(c, TimeFlush, k.write(&c.callLine, c.id))
+	c.callq, c.batch = c.batch[:0], c.callq
+	c.batchPos, c.batchCls = 0, 0
+	k.flushNext(c)
+}
+
+// flushNext goes on to the next entry in the order of the kinds.
+func (k *Kernel) flushNext(c *cpu) {
+	for ; c.batchCls < callKinds; c.batchCls++ {
+		for ; c.batchPos < len(c.batch); c.batchPos++ {
+			if c.batch[c.batchPos].kind != c.batchCls {
+				continue
+			}
+			switch c.batchCls {
+			case callSync, callAsync, callNohz:
+				k.pay(c, TimeFlush, CostCallFunc)
+			case callWake:
+				k.pay(c, TimeFlush, CostFlushWake)
+			}
+			k.then(c, stFlush)
+			return
+		}
+		c.batchPos = 0
+	}
+	c.batch = c.batch[:0]
+	k.pay(c, TimeFlush, CostFlushExit)
+	if c.depth == 1 {
+		k.irqExit(c)
+		return
+	}
+	k.idleFlushed(c)
+}
+
+// flushEntry completes the entry whose function has run.
+func (k *Kernel) flushEntry(c *cpu) {
+	e := c.batch[c.batchPos]
+	switch e.kind {
+	case callSync:
+		k.unlock(c, &k.tasks[e.ref].call)
+	case callAsync:
+		k.unlock(c, &k.cpus[e.ref].async)
+	case callNohz:
+		k.nohz.kicked = false
+		c.softirq |= softNohz
+	case callWake:
+		if k.acquire(c, &c.rq.lock, stFlushWakeLocked) {
+			k.flushWakeLocked(c)
+		}
+		return
+	}
+	k.flushed(c)
+}
+
+func (k *Kernel) flushed(c *cpu) {
+	k.handled++
+	c.batchPos++
+	k.flushNext(c)
+}
+
+func (k *Kernel) flushWakeLocked(c *cpu) {
+	t := int32(c.batch[c.batchPos].ref)
+	c.rq.clock = max(c.rq.clock, c.t)
+	k.account(c, func() { c.rq.wakePending-- })
+	k.tasks[t].waking = false
+	k.activate(c, t, c.t)
+	k.pay(c, TimeWakeup, CostEnqueue)
+	if k.wakePreempts(c, t) {
+		c.needResched = true
+	}
+	k.release(c, &c.rq.lock)
+	k.flushed(c)
+}
+
+// callArrives is a call interrupt at its target. One that a workload's call sent
+// counts by what it finds.
+func (k *Kernel) callArrives(c *cpu, counted bool) {
+	if counted {
+		k.count(c.callPath())
+	}
+	c.signals--
+	k.raise(c, irqCall)
+}
+
+func (c *cpu) callPath() Counter {
+	switch {
+	case c.depth == 1:
+		return CallsIRQsOff
+	case c.rq.curr == noTask && c.idle.phase == idleAsleep:
+		return CallsAsleep
+	case c.rq.curr == noTask && (c.idle.phase != idleAway || !c.irqsOff):
+		return CallsIdleEntry
+	case c.irqsOff:
+		return CallsIRQsOff
+	}
+	return CallsBusy
+}

@@ -1,0 +1,258 @@
+package kernel
+
+import (
+	"fmt"
+
+	"schedlab/core/sim"
+)
+
+// An OpKind is what an operation of a task's program does.
+type OpKind uint8
+
+// The operations.
+const (
+	OpCompute OpKind = iota // compute for D, ±N %
+	OpSleep                 // sleep for D, ±N %
+	OpCall                  // call a function on CPU Obj; N=1: wait until it has run
+	OpLoop                  // go back Obj operations, N times in all; N=0: for ever
+	OpResched               // cond_resched
+	OpStamp                 // note the time, for OpMark
+	OpMark                  // add the time since OpStamp to metric Obj
+	OpBegin                 // the measured window begins
+	OpEnd                   // the measured window, and with it the run, ends
+)
+
+// An Op is one operation.
+type Op struct {
+	Kind OpKind
+	Obj  int16
+	N    int32
+	D    sim.Time
+}
+
+// A TaskSpec describes a task.
+type TaskSpec struct {
+	Name    string
+	Prog    []Op
+	CPUs    []int // the CPUs it may run on; nil: all. It starts on the first
+	Nice    int   // -20 to 19
+	Kthread bool  // runs in kernel mode: preempted only where it asks for it
+}
+
+// maxLoops is how deep loops nest.
+const maxLoops = 4
+
+// taskState is what a task is doing.
+type taskState uint8
+
+const (
+	taskRunning  taskState = iota // runnable, or running
+	taskSleeping                  // until its timer expires
+	taskExited
+)
+
+type task struct {
+	fairEntity
+	spec    *TaskSpec
+	allowed []bool // by CPU; nil: all
+	state   taskState
+	queued  bool // on cpu's fair class
+	waking  bool // between its wakeup and its enqueueing
+	cpu     int16
+	ranTill sim.Time // when it was last switched away from: is its cache still warm?
+
+	pc    int
+	left  sim.Time // of the OpCompute that it is in
+	loops [maxLoops]struct{ pc, n int32 }
+	depth int
+	stamp sim.Time
+
+	call      desc // its own call descriptor
+	callCPU   int16
+	callWaits bool
+}
+
+// Spawn adds a task, which becomes runnable when the simulation starts.
+func (k *Kernel) Spawn(s TaskSpec) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("task %s: %s", s.Name, fmt.Sprintf(format, args...))
+	}
+	if len(s.Prog) == 0 {
+		return bad("it has no program")
+	}
+	if s.Nice < -20 || s.Nice > 19 {
+		return bad("nice %d: want -20 to 19", s.Nice)
+	}
+	home := 0
+	var allowed []bool
+	if s.CPUs != nil {
+		if len(s.CPUs) == 0 {
+			return bad("it may run on no CPU")
+		}
+		home = s.CPUs[0]
+		allowed = make([]bool, len(k.cpus))
+		for _, c := range s.CPUs {
+			if c < 0 || c >= len(k.cpus) {
+				return bad("CPU %d: the machine has 0 to %d", c, len(k.cpus)-1)
+			}
+			allowed[c] = true
+		}
+	}
+	// A loop must take time, or the simulation would stand still in it.
+	nested := 0
+	for pc, op := range s.Prog {
+		switch op.Kind {
+		case OpCompute, OpSleep:
+			if op.D < 0 || op.D > horizon || op.N < 0 || op.N > 100 {
+				return bad("operation %d: a time of %s ± %d %%", pc, op.D, op.N)
+			}
+		case OpCall:
+			if int(op.Obj) < 0 || int(op.Obj) >= len(k.cpus) {
+				return bad("operation %d calls CPU %d: the machine has 0 to %d", pc, op.Obj, len(k.cpus)-1)
+			}
+		case OpLoop:
+			if nested++; nested > maxLoops {
+				return bad("more than %d loops", maxLoops)
+			}
+			from := pc - int(op.Obj)
+			if op.Obj < 1 || from < 0 {
+				return bad("operation %d loops back %d operations", pc, op.Obj)
+			}
+			timed := false
+			for _, o := range s.Prog[from:pc] {
+				timed = timed || o.Kind == OpCall || (o.Kind == OpCompute || o.Kind == OpSleep) && o.D > 0 && o.N < 100
+			}
+			if !timed {
+				return bad("operation %d: the loop takes no time", pc)
+			}
+		case OpMark:
+			if int(op.Obj) < 0 || int(op.Obj) >= len(k.metrics) {
+				return bad("operation %d: no metric %d", pc, op.Obj)
+			}
+		}
+	}
+	id := uint32(len(k.tasks))
+	k.tasks = append(k.tasks, task{
+		fairEntity: fairEntity{weight: niceWeight[s.Nice+20]},
+		spec:       &s, allowed: allowed, state: taskSleeping, cpu: int16(home),
+		call: desc{line: k.newLine(home), waiter: -1},
+	})
+	k.armTimer(&k.cpus[home], id, 0)
+	return nil
+}
+
+func (t *task) allows(cpu int16) bool { return t.allowed == nil || t.allowed[cpu] }
+
+// vary returns d within ± percent.
+func (k *Kernel) vary(d sim.Time, percent int32) sim.Time {
+	if percent == 0 {
+		return d
+	}
+	w := d / 100 * sim.Time(percent)
+	return k.work.Between(d-w, d+w)
+}
+
+// runTask lets c's task go on with its program, until it must see what others did.
+func (k *Kernel) runTask(c *cpu) {
+	id := c.rq.curr
+	t := &k.tasks[id]
+	for k.status == Running {
+		if t.left > 0 {
+			k.compute(c, t)
+			return
+		}
+		if c.needResched && !t.spec.Kthread { // on the way back to user mode
+			k.block(c)
+			return
+		}
+		if t.pc == len(t.spec.Prog) {
+			t.state = taskExited
+			k.then(c, stBlock)
+			return
+		}
+		op := &t.spec.Prog[t.pc]
+		t.pc++
+		switch op.Kind {
+		case OpCompute:
+			if t.left = k.vary(op.D, op.N); t.left > 0 {
+				k.compute(c, t)
+				return
+			}
+		case OpSleep:
+			d := k.vary(op.D, op.N)
+			t.state = taskSleeping
+			k.pay(c, TimeTimer, CostTimerArm)
+			k.armTimer(c, uint32(id), c.t+d)
+			k.then(c, stBlock)
+			return
+		case OpCall:
+			k.callStart(c, op.Obj, op.N != 0)
+			return
+		case OpLoop:
+			t.loop(op)
+		case OpResched:
+			if c.needResched {
+				k.then(c, stBlock)
+				return
+			}
+		case OpStamp:
+			t.stamp = c.t
+		case OpMark:
+			if k.opened {
+				k.metrics[op.Obj].Add(int64(c.t - t.stamp))
+			}
+		case OpBegin, OpEnd:
+			if c.t > k.now { // the edge is where the path has got to
+				t.pc--
+				k.then(c, stTask)
+				return
+			}
+			if op.Kind == OpBegin {
+				k.openWindow()
+			} else {
+				k.closeWindow()
+			}
+		}
+	}
+}
+
+// loop goes back, or on if the loop is through.
+func (t *task) loop(op *Op) {
+	pc := int32(t.pc)
+	if t.depth == 0 || t.loops[t.depth-1].pc != pc {
+		t.loops[t.depth].pc, t.loops[t.depth].n = pc, op.N
+		t.depth++
+	}
+	l := &t.loops[t.depth-1]
+	if op.N > 0 {
+		if l.n--; l.n == 0 {
+			t.depth--
+			return
+		}
+	}
+	t.pc -= int(op.Obj) + 1
+}
+
+func (k *Kernel) compute(c *cpu, t *task) {
+	kind := TimeUser
+	if t.spec.Kthread {
+		kind = TimeKthread
+	}
+	k.charge(c, kind, t.left)
+	k.then(c, stComputed)
+}
+
+func (k *Kernel) computed(c *cpu) {
+	k.tasks[c.rq.curr].left = 0
+	if c.needResched {
+		k.block(c)
+		return
+	}
+	k.runTask(c)
+}
+
+// block calls schedule(): because the task sleeps, or because it gives way.
+func (k *Kernel) block(c *cpu) {
+	c.mode = modeNone
+	k.schedule(c)
+}

@@ -1,0 +1,100 @@
+package kernel
+
+import "schedlab/core/sim"
+
+// tick is a CPU's periodic tick and its other timers.
+type tick struct {
+	phase   sim.Time // of all ticks, within a jiffy
+	stopped bool
+	next    sim.Time
+	ev      sim.Handle
+	timers  []timer
+}
+
+type timer struct {
+	at   sim.Time
+	task uint32
+}
+
+// armTimer wakes task at the given time, by an interrupt on c.
+func (k *Kernel) armTimer(c *cpu, task uint32, at sim.Time) {
+	c.tick.timers = append(c.tick.timers, timer{at, task})
+	k.q.At(at, evTimer, uint16(c.id), task)
+}
+
+// nextTimer returns when c's next timer expires, the tick left out: it is stopped
+// if the CPU sleeps long.
+func (k *Kernel) nextTimer(c *cpu) sim.Time {
+	next := sim.Never
+	for _, t := range c.tick.timers {
+		next = min(next, t.at)
+	}
+	return max(next, c.t)
+}
+
+func (k *Kernel) tickStop(c *cpu) {
+	c.tick.stopped = true
+	k.q.Cancel(c.tick.ev)
+	k.count(TickStops)
+}
+
+func (k *Kernel) tickRestart(c *cpu) {
+	c.tick.stopped = false
+	k.count(TickRestarts)
+	k.tickArm(c)
+}
+
+// tickArm sets the next tick: all CPUs tick at the same times.
+func (k *Kernel) tickArm(c *cpu) {
+	j := k.base.Jiffy()
+	c.tick.next = c.t - (c.t-c.tick.phase+j)%j + j
+	c.tick.ev = k.q.At(c.tick.next, evTick, uint16(c.id), 0)
+}
+
+// timer is the timer interrupt: first the sleeps that are over, then the tick.
+func (k *Kernel) timer(c *cpu) {
+	if c.duePos < len(c.due) {
+		id := c.due[c.duePos]
+		c.duePos++
+		for i := range c.tick.timers {
+			if c.tick.timers[i].task == id {
+				last := len(c.tick.timers) - 1
+				c.tick.timers[i] = c.tick.timers[last]
+				c.tick.timers = c.tick.timers[:last]
+				break
+			}
+		}
+		k.pay(c, TimeTimer, CostTimerExpire)
+		k.wakeUp(c, int32(id), stTimer)
+		return
+	}
+	c.due, c.duePos = c.due[:0], 0
+	if !c.tickDue {
+		k.irqExit(c)
+		return
+	}
+	c.tickDue = false
+	k.count(Ticks)
+	k.tickArm(c)
+	if c.rq.curr == noTask {
+		c.menu.tickWoke = true
+	}
+	if k.acquire(c, &c.rq.lock, stTickLocked) {
+		k.tickLocked(c)
+	}
+}
+
+// tickLocked is the scheduler's tick.
+func (k *Kernel) tickLocked(c *cpu) {
+	k.pay(c, TimeTick, CostTick)
+	k.updateClock(c)
+	if k.updateCurr(c) && c.rq.nrRunning() > 1 {
+		c.needResched = true
+	}
+	k.release(c, &c.rq.lock)
+	if c.t >= c.rq.nextBalance {
+		c.softirq |= softBalance
+	}
+	k.nohzKick(c)
+	k.irqExit(c)
+}

@@ -1,0 +1,89 @@
+package kernel
+
+// waking is a wakeup under way on a CPU.
+type waking struct {
+	task   int32
+	target int16
+	ret    step // where its caller goes on
+}
+
+// wakeUp begins try_to_wake_up for task id on c, whose path goes on with ret.
+func (k *Kernel) wakeUp(c *cpu, id int32, ret step) {
+	t := &k.tasks[id]
+	if t.state != taskSleeping {
+		k.broken("task %s is woken and does not sleep", t.spec.Name)
+		return
+	}
+	k.count(Wakeups)
+	t.state, t.waking = taskRunning, true
+	k.pay(c, TimeWakeup, CostWakeup)
+	c.wake = waking{id, k.selectTaskRQ(c, t), ret}
+	if c.wake.target != t.cpu {
+		k.count(Migrations)
+	}
+	k.then(c, stWakePlace)
+}
+
+// selectTaskRQ chooses the CPU of a waking task: the one it ran on if that is
+// idle, else an idle one that shares the cache with it, else the one it ran on.
+// The waker plays no part yet: all wakeups so far come from timers.
+func (k *Kernel) selectTaskRQ(c *cpu, t *task) int16 {
+	prev := t.cpu
+	if k.cpus[prev].idleCPU() {
+		return prev
+	}
+	ds := k.m.Domains[prev]
+	for i := len(ds) - 1; i >= 0; i-- {
+		d := ds[i]
+		if !d.LLC {
+			continue
+		}
+		for _, g := range d.Groups {
+			for _, x := range g.CPUs {
+				k.charge(c, TimeWakeup, k.cost[CostIdleCheck])
+				if t.allows(x) && k.cpus[x].idleCPU() {
+					return x
+				}
+			}
+		}
+		break
+	}
+	return prev
+}
+
+// wakePlace hands the task to the target: through its call queue if the target
+// shares no cache with the waker or has nothing to run, else under its lock.
+func (k *Kernel) wakePlace(c *cpu) {
+	target := &k.cpus[c.wake.target]
+	if target != c && (k.m.CPUs[c.id].LLC != k.m.CPUs[target.id].LLC || target.rq.nrRunning() == 0) {
+		k.count(WakeupsQueued)
+		k.account(target, func() { target.rq.wakePending++ })
+		if k.push(c, target, call{callWake, uint32(c.wake.task)}, TimeWakeup) {
+			k.then(c, stWakeSignal)
+			return
+		}
+		k.then(c, c.wake.ret)
+		return
+	}
+	if k.acquire(c, &target.rq.lock, stWakeLocked) {
+		k.wakeLocked(c)
+	}
+}
+
+func (k *Kernel) wakeSignal(c *cpu) {
+	k.signal(c, &k.cpus[c.wake.target], TimeWakeup, false)
+	k.then(c, c.wake.ret)
+}
+
+func (k *Kernel) wakeLocked(c *cpu) {
+	target, id := &k.cpus[c.wake.target], c.wake.task
+	target.rq.clock = max(target.rq.clock, c.t)
+	k.pay(c, TimeWakeup, CostEnqueue)
+	k.tasks[id].waking = false
+	k.activate(target, id, c.t)
+	if k.wakePreempts(target, id) {
+		k.reschedCPU(c, target, TimeWakeup)
+	}
+	k.release(c, &target.rq.lock)
+	k.then(c, c.wake.ret)
+}

@@ -1,0 +1,70 @@
+package machine
+
+// Numbering is the order in which Linux numbers a machine's threads.
+type Numbering uint8
+
+// The numberings.
+const (
+	ThreadsLast     Numbering = iota // x86: the first thread of every core, then the second ones, so i and i + cores are siblings
+	ThreadsAdjacent                  // POWER: all threads of a core, then those of the next one
+)
+
+// A Topology is a regular machine: every part has the same number of the parts
+// within it.
+type Topology struct {
+	Sockets        int
+	NodesPerSocket int
+	LLCsPerNode    int
+	CoresPerLLC    int
+	ThreadsPerCore int
+	Numbering      Numbering
+}
+
+// Node distances, in the units of the firmware's table (10 is local). Only
+// their order matters: it makes the NUMA levels.
+const (
+	localNode  = 10
+	nearNode   = 12 // another node of the socket
+	remoteNode = 32 // another socket
+)
+
+// CPUs returns the CPUs of the topology, at the index that Linux numbers them with.
+func (t Topology) CPUs() []CPU {
+	cores := t.Sockets * t.NodesPerSocket * t.LLCsPerNode * t.CoresPerLLC
+	cpus := make([]CPU, cores*t.ThreadsPerCore)
+	for i := range cpus {
+		core, thread := i%cores, i/cores
+		if t.Numbering == ThreadsAdjacent {
+			core, thread = i/t.ThreadsPerCore, i%t.ThreadsPerCore
+		}
+		llc := core / t.CoresPerLLC
+		node := llc / t.LLCsPerNode
+		cpus[i] = CPU{
+			Socket: int16(node / t.NodesPerSocket),
+			Node:   int16(node),
+			LLC:    int16(llc),
+			Core:   int16(core),
+			Thread: int16(thread),
+		}
+	}
+	return cpus
+}
+
+// Nodes returns the distances between the topology's NUMA nodes.
+func (t Topology) Nodes() [][]int {
+	nodes := make([][]int, t.Sockets*t.NodesPerSocket)
+	for a := range nodes {
+		nodes[a] = make([]int, len(nodes))
+		for b := range nodes[a] {
+			switch {
+			case a == b:
+				nodes[a][b] = localNode
+			case a/t.NodesPerSocket == b/t.NodesPerSocket:
+				nodes[a][b] = nearNode
+			default:
+				nodes[a][b] = remoteNode
+			}
+		}
+	}
+	return nodes
+}

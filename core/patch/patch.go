@@ -1,0 +1,83 @@
+// Package patch is the catalogue of patches. A patch is a switch or several:
+// it sets features of the kernel model, part by part, and never names a cost,
+// a speed-up, a machine or a workload.
+package patch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"schedlab/core/kernel"
+)
+
+// A Part is a piece of a patch that can be applied alone, to see what it does
+// alone. Links name it patch.part.
+type Part struct {
+	Key  string
+	Text string // what it changes, in plain words
+	Set  func(*kernel.Features)
+}
+
+// A Patch is one version of a change that was posted.
+type Patch struct {
+	Key      string
+	Title    string // its version and its subject as posted
+	Link     string // where it was posted
+	Story    string // what it changes and why, in plain words
+	Fate     string // what became of it
+	Bases    []string
+	Excludes []string // patches that can't be applied together with it
+	Parts    []Part
+}
+
+// Lookup returns the patch that key names, and the parts of it that key
+// selects: all for "patch", one for "patch.part".
+func Lookup(key string) (*Patch, []Part, error) {
+	name, part, one := strings.Cut(key, ".")
+	for i := range Patches {
+		p := &Patches[i]
+		if p.Key != name {
+			continue
+		}
+		if !one {
+			return p, p.Parts, nil
+		}
+		for j := range p.Parts {
+			if p.Parts[j].Key == part {
+				return p, p.Parts[j : j+1], nil
+			}
+		}
+		return nil, nil, fmt.Errorf("patch %s has no part %q", name, part)
+	}
+	return nil, nil, fmt.Errorf("no patch %q", name)
+}
+
+// Apply returns b with the patches that keys name. It fails on an unknown
+// key, a key given twice, a patch for another kernel, and patches that
+// exclude each other.
+func Apply(b kernel.Base, keys []string) (kernel.Base, error) {
+	var applied []*Patch
+	for i, key := range keys {
+		p, parts, err := Lookup(key)
+		if err != nil {
+			return b, err
+		}
+		if slices.Contains(keys[:i], key) {
+			return b, fmt.Errorf("%s is given twice", key)
+		}
+		if !slices.Contains(p.Bases, b.Key) {
+			return b, fmt.Errorf("%s applies to %s, not to %s", p.Key, strings.Join(p.Bases, ", "), b.Key)
+		}
+		for _, q := range applied {
+			if slices.Contains(p.Excludes, q.Key) || slices.Contains(q.Excludes, p.Key) {
+				return b, fmt.Errorf("%s and %s exclude each other", q.Key, p.Key)
+			}
+		}
+		applied = append(applied, p)
+		for _, part := range parts {
+			part.Set(&b.Features)
+		}
+	}
+	return b, nil
+}

@@ -1,0 +1,146 @@
+package core
+
+import (
+	"strings"
+
+	"schedlab/core/kernel"
+	"schedlab/core/stats"
+	"schedlab/core/workload"
+)
+
+// ArmName names an arm after its patches: "baseline" if it has none.
+func ArmName(patches []string) string {
+	if len(patches) == 0 {
+		return "baseline"
+	}
+	return strings.Join(patches, "+")
+}
+
+// Finished returns how many runs of an arm have finished, and how many there are to be.
+func (r *Result) Finished(arm int) (n, of int) {
+	for i := range r.Parts[arm] {
+		if r.Parts[arm][i].Done {
+			n++
+		}
+	}
+	return n, len(r.Parts[arm])
+}
+
+// Complete tells whether all runs of all arms have finished.
+func (r *Result) Complete() bool {
+	for arm := range r.Parts {
+		if n, of := r.Finished(arm); n < of {
+			return false
+		}
+	}
+	return true
+}
+
+// Primaries returns the primary figures of an arm's finished runs, in the
+// metric's unit, run by run.
+func (r *Result) Primaries(arm int) []float64 {
+	var values []float64
+	for i := range r.Parts[arm] {
+		if p := &r.Parts[arm][i]; p.Done {
+			values = append(values, primary(p))
+		}
+	}
+	return values
+}
+
+// Pairs returns the primary figures of those runs that have finished both in the
+// baseline, arm 0, and in arm, run by run.
+func (r *Result) Pairs(arm int) (base, patched []float64) {
+	for i := range r.Parts[arm] {
+		b, p := &r.Parts[0][i], &r.Parts[arm][i]
+		if b.Done && p.Done {
+			base = append(base, primary(b))
+			patched = append(patched, primary(p))
+		}
+	}
+	return base, patched
+}
+
+func primary(p *Part) float64 { return float64(p.Primary) / 1000 }
+
+// Compare compares an arm with the baseline, arm 0, by the runs that both have finished.
+func (r *Result) Compare(arm int) stats.Comparison {
+	base, patched := r.Pairs(arm)
+	return stats.Compare(base, patched, stats.Better(r.Metric().Better))
+}
+
+// Metric returns what the primary figures are; the zero Metric if the
+// scenario's workload is not known.
+func (r *Result) Metric() workload.Metric {
+	w, err := workload.Lookup(r.Scenario.Workload)
+	if err != nil {
+		return workload.Metric{}
+	}
+	return w.Metric
+}
+
+// PerRun returns how many events a run has, by which the primary figure is
+// divided to give the figure per event; 0 if no parameter says so.
+func (r *Result) PerRun() int64 {
+	w, err := workload.Lookup(r.Scenario.Workload)
+	if err != nil {
+		return 0
+	}
+	i := w.Param(w.Metric.Events)
+	if i < 0 || i >= len(r.Scenario.Params) {
+		return 0
+	}
+	return r.Scenario.Params[i].N
+}
+
+// Total adds up the finished runs of an arm: events, elapsed time, histograms,
+// counters and time account. Primary is left at 0, for runs are not pooled; Done tells
+// whether the arm is complete.
+func (r *Result) Total(arm int) Part {
+	t := r.sum(arm, func(p *Part) bool { return p.Done })
+	n, of := r.Finished(arm)
+	t.Done = n == of
+	return t
+}
+
+// SoFar adds up all that is known of an arm, like Total, with the runs that have not
+// finished: for a page that shows results as they come.
+func (r *Result) SoFar(arm int) Part {
+	return r.sum(arm, func(*Part) bool { return true })
+}
+
+func (r *Result) sum(arm int, counts func(*Part) bool) Part {
+	t := Part{
+		Job:      Job{Arm: arm},
+		Counters: make([]int64, kernel.NumCounters),
+		Time:     make([]int64, kernel.NumTimes),
+	}
+	for i := range r.Parts[arm] {
+		p := &r.Parts[arm][i]
+		if !counts(p) {
+			continue
+		}
+		t.Events += p.Events
+		t.Elapsed += p.Elapsed
+		t.Counters = addTo(t.Counters, p.Counters)
+		t.Time = addTo(t.Time, p.Time)
+		for len(t.Hists) < len(p.Hists) {
+			t.Hists = append(t.Hists, stats.Hist{})
+		}
+		for j := range p.Hists {
+			t.Hists[j].Merge(&p.Hists[j])
+		}
+	}
+	return t
+}
+
+// addTo adds v to sum, which grows if it must.
+func addTo(sum, v []int64) []int64 {
+	for i, x := range v {
+		if i == len(sum) {
+			sum = append(sum, 0)
+		}
+		sum[i] += x
+	}
+	return sum
+}

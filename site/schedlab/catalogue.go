@@ -1,0 +1,395 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"schedlab/core/kernel"
+	"schedlab/core/machine"
+	"schedlab/core/patch"
+	"schedlab/core/scenario"
+	"schedlab/core/sim"
+	"schedlab/core/workload"
+)
+
+// An entry is one thing of a catalogue.
+type entry struct {
+	key, title string
+	data       any            // for JSON
+	detail     func(*printer) // for text: all there is to say
+}
+
+// catalogues lists the commands that list things.
+func catalogues() []command {
+	list := func(name, arg, text string, entries func() []entry) command {
+		return command{name, "[" + arg + "]", text, setupCatalogue(name, strings.ToLower(arg), entries)}
+	}
+	return []command{
+		list("machines", "MACHINE", "list the machines, or show one with its sources", machines),
+		list("kernels", "KERNEL", "list the kernels, or show one", kernels),
+		list("patches", "PATCH", "list the patches, or show one with its parts and its fate", patches),
+		list("workloads", "WORKLOAD", "list the workloads, or show one with its parameters", workloads),
+		list("backgrounds", "BACKGROUND", "list the backgrounds, or show one", backgrounds),
+		{"costs", "[COST]", "list the model's constants and their sources, or show one", setupCosts},
+	}
+}
+
+func setupCatalogue(name, what string, entries func() []entry) func(*flag.FlagSet) func(context.Context, streams, string) error {
+	return func(flags *flag.FlagSet) func(context.Context, streams, string) error {
+		format := formatFlag(flags, "text", "json")
+		verbose := flags.Bool("v", false, "show all there is to say of each")
+		return func(_ context.Context, s streams, key string) error {
+			f, err := format()
+			if err != nil {
+				return err
+			}
+			return show(s.out, entries(), what, key, f, *verbose)
+		}
+	}
+}
+
+func setupCosts(flags *flag.FlagSet) func(context.Context, streams, string) error {
+	format := formatFlag(flags, "text", "json")
+	verbose := flags.Bool("v", false, "show all there is to say of each")
+	on := flags.String("m", scenario.Default().Machine, "the machine that the values are for")
+	return func(_ context.Context, s streams, key string) error {
+		f, err := format()
+		if err != nil {
+			return err
+		}
+		m, err := machine.Lookup(*on)
+		if err != nil {
+			return unknown("-m", *on, scenario.Machines())
+		}
+		return show(s.out, costs(m), "cost", key, f, *verbose)
+	}
+}
+
+// show prints entries: all in short, or the one with this key in full.
+func show(w io.Writer, entries []entry, what, key, format string, verbose bool) error {
+	if key != "" {
+		var keys []string
+		found := -1
+		for i, e := range entries {
+			keys = append(keys, e.key)
+			if e.key == key {
+				found = i
+			}
+		}
+		if found < 0 {
+			return unknown(what, key, keys)
+		}
+		entries, verbose = entries[found:found+1], true
+	}
+	if format == "json" {
+		list := make([]any, len(entries))
+		for i, e := range entries {
+			list[i] = e.data
+		}
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(list)
+	}
+	p := &printer{w: w}
+	width := 0
+	for _, e := range entries {
+		width = max(width, len(e.key))
+	}
+	for i, e := range entries {
+		switch {
+		case !verbose:
+			p.printf("%-*s  %s\n", width, e.key, e.title)
+		case i > 0:
+			p.printf("\n")
+			fallthrough
+		default:
+			p.printf("%s  %s\n", e.key, e.title)
+			e.detail(p)
+		}
+	}
+	return p.err
+}
+
+// ns is a time in nanoseconds, as JSON has it.
+func ns(t sim.Time) json.Number { return json.Number(t.Nanoseconds()) }
+
+type figureData struct {
+	Lo     json.Number   `json:"lo_ns"`
+	Mid    json.Number   `json:"mid_ns"`
+	Hi     json.Number   `json:"hi_ns"`
+	Basis  machine.Basis `json:"basis"`
+	Source string        `json:"source"`
+}
+
+func newFigureData(f machine.Figure) figureData {
+	return figureData{ns(f.Lo), ns(f.Mid), ns(f.Hi), f.Basis, f.Source}
+}
+
+// figureRow is a figure as cells of a table.
+func figureRow(name string, f machine.Figure) []string {
+	spread := ""
+	if f.Lo != f.Hi {
+		spread = f.Lo.Nanoseconds() + "–" + f.Hi.Nanoseconds()
+	}
+	return []string{name, f.Mid.Nanoseconds() + " ns", spread, string(f.Basis), f.Source}
+}
+
+type machineData struct {
+	Key     string                `json:"key"`
+	Title   string                `json:"title"`
+	Note    string                `json:"note"`
+	KHz     int64                 `json:"khz"`
+	CPUs    int                   `json:"cpus"`
+	Domains []domainData          `json:"domains"` // smallest first
+	Idle    []idleData            `json:"idle"`    // shallowest first
+	Line    map[string]figureData `json:"line"`    // by distance
+	IPI     map[string]figureData `json:"ipi"`
+}
+
+type domainData struct {
+	Level int    `json:"level"`
+	Name  string `json:"name"`
+	CPUs  string `json:"cpus"`
+}
+
+type idleData struct {
+	Name      string        `json:"name"`
+	Exit      json.Number   `json:"exit_ns"`
+	Residency json.Number   `json:"residency_ns"`
+	Polling   bool          `json:"polling"`
+	Monitor   bool          `json:"monitor"`
+	Disabled  bool          `json:"disabled"`
+	Basis     machine.Basis `json:"basis"`
+	Source    string        `json:"source"`
+	Wake      figureData    `json:"wake"`
+}
+
+func machines() []entry {
+	var list []entry
+	for _, m := range machine.Catalogue() {
+		d := machineData{Key: m.Key, Title: m.Title, Note: m.Note, KHz: m.KHz, CPUs: len(m.CPUs),
+			Line: make(map[string]figureData), IPI: make(map[string]figureData)}
+		for _, domain := range m.All {
+			d.Domains = append(d.Domains, domainData{domain.Level, domain.Name, scenario.FormatCPUs(domain.CPUs)})
+		}
+		for _, s := range m.Idle {
+			d.Idle = append(d.Idle, idleData{s.Name, ns(s.Exit), ns(s.Residency), s.Polling, s.Monitor, s.Disabled, s.Basis, s.Source, newFigureData(s.Wake)})
+		}
+		for i := range m.Line {
+			d.Line[machine.Distance(i).String()] = newFigureData(m.Line[i])
+			d.IPI[machine.Distance(i).String()] = newFigureData(m.IPI[i])
+		}
+		list = append(list, entry{m.Key, m.Title, d, func(p *printer) { printMachine(p, m) }})
+	}
+	return list
+}
+
+func printMachine(p *printer, m *machine.Machine) {
+	p.field("note", m.Note)
+	p.field("clock", fmt.Sprintf("%g GHz", float64(m.KHz)/1e6))
+	p.field("CPUs", fmt.Sprint(len(m.CPUs)))
+	p.printf("\n%sscheduling domains of CPU 0\n", indent)
+	var rows [][]string
+	if len(m.Domains) > 0 {
+		for _, d := range m.Domains[0] {
+			rows = append(rows, []string{d.Name, fmt.Sprintf("%d CPUs in %d groups", len(d.CPUs), len(d.Groups)), scenario.FormatCPUs(d.CPUs)})
+		}
+	}
+	p.table(rows)
+	p.printf("\n%sidle states: exit latency and target residency by the table, and what waking really takes\n", indent)
+	rows = nil
+	for _, s := range m.Idle {
+		state := s.Name
+		if s.Disabled {
+			state += " (disabled)"
+		}
+		rows = append(rows, []string{state, s.Exit.Nanoseconds() + " / " + s.Residency.Nanoseconds() + " ns", "", string(s.Basis), s.Source},
+			figureRow(indent+"wake", s.Wake))
+	}
+	p.table(rows)
+	for _, f := range []struct {
+		title   string
+		figures [machine.NumDistances]machine.Figure
+	}{
+		{"a cache line from one CPU to another", m.Line},
+		{"an interrupt from one CPU to another, before the kernel's entry code", m.IPI},
+	} {
+		p.printf("\n%s%s\n", indent, f.title)
+		rows = nil
+		for d := range f.figures {
+			rows = append(rows, figureRow(machine.Distance(d).String(), f.figures[d]))
+		}
+		p.table(rows)
+	}
+}
+
+type kernelData struct {
+	Key           string            `json:"key"`
+	Title         string            `json:"title"`
+	Note          string            `json:"note"`
+	HZ            int64             `json:"hz"`
+	Preemption    kernel.Preemption `json:"preemption"`
+	BaseSlice     json.Number       `json:"base_slice_ns"`
+	MigrationCost json.Number       `json:"migration_cost_ns"`
+	BusyFactor    int64             `json:"busy_factor"`
+}
+
+func kernels() []entry {
+	var list []entry
+	for _, b := range kernel.Bases {
+		d := kernelData{b.Key, b.Title, b.Note, b.HZ, b.Preemption, ns(b.BaseSlice), ns(b.MigrationCost), b.BusyFactor}
+		list = append(list, entry{b.Key, b.Title, d, func(p *printer) {
+			p.field("note", b.Note)
+			p.field("tick", fmt.Sprintf("%d Hz", b.HZ))
+			p.field("preemption", string(b.Preemption))
+			p.field("slice", b.BaseSlice.String())
+			p.field("migration", b.MigrationCost.String()+" after running, a task counts as cache-hot")
+			p.field("balancing", fmt.Sprintf("%d times rarer on a busy CPU", b.BusyFactor))
+		}})
+	}
+	return list
+}
+
+type patchData struct {
+	Key      string     `json:"key"`
+	Title    string     `json:"title"`
+	Link     string     `json:"link"`
+	Story    string     `json:"story"`
+	Fate     string     `json:"fate"`
+	Bases    []string   `json:"bases"`
+	Excludes []string   `json:"excludes"`
+	Parts    []partData `json:"parts"`
+}
+
+type partData struct {
+	Key  string `json:"key"`
+	Text string `json:"text"`
+}
+
+func patches() []entry {
+	var list []entry
+	for _, patch := range patch.Patches {
+		d := patchData{patch.Key, patch.Title, patch.Link, patch.Story, patch.Fate, patch.Bases, patch.Excludes, nil}
+		for _, part := range patch.Parts {
+			d.Parts = append(d.Parts, partData{part.Key, part.Text})
+		}
+		list = append(list, entry{patch.Key, patch.Title, d, func(p *printer) {
+			p.field("posted", patch.Link)
+			p.field("story", patch.Story)
+			p.field("fate", patch.Fate)
+			p.field("applies to", strings.Join(patch.Bases, ", "))
+			p.field("excludes", strings.Join(patch.Excludes, ", "))
+			for i, part := range patch.Parts {
+				name := "parts"
+				if i > 0 {
+					name = ""
+				}
+				p.field(name, patch.Key+"."+part.Key+": "+part.Text)
+			}
+		}})
+	}
+	return list
+}
+
+type workloadData struct {
+	Key    string      `json:"key"`
+	Title  string      `json:"title"`
+	Note   string      `json:"note"`
+	Params []paramData `json:"params"`
+	Metric metricData  `json:"metric"`
+}
+
+type paramData struct {
+	Key  string `json:"key"`
+	Text string `json:"text"`
+	Kind string `json:"kind"` // "number", "0 or 1", "CPU list"
+	Unit string `json:"unit"`
+	Def  int64  `json:"default"`
+	Min  int64  `json:"min"` // of a CPU list: how many CPUs
+	Max  int64  `json:"max"`
+}
+
+type metricData struct {
+	Name   string `json:"name"`
+	Unit   string `json:"unit"`
+	Better string `json:"better"`
+	Event  string `json:"event"`
+}
+
+func workloads() []entry {
+	kinds := map[workload.Kind]string{workload.Int: "number", workload.Bool: "0 or 1", workload.CPUs: "CPU list"}
+	var list []entry
+	for _, w := range workload.Workloads {
+		d := workloadData{w.Key, w.Title, w.Note, nil, metricData{w.Metric.Name, w.Metric.Unit, w.Metric.Better, w.Metric.Event}}
+		for _, p := range w.Params {
+			if p.Kind == workload.Bool {
+				p.Max = 1
+			}
+			d.Params = append(d.Params, paramData{p.Key, p.Help, kinds[p.Kind], p.Unit, p.Def, p.Min, p.Max})
+		}
+		list = append(list, entry{w.Key, w.Title, d, func(p *printer) {
+			p.field("note", w.Note)
+			p.field("figure", fmt.Sprintf("%s in %s, %s is better", w.Metric.Name, w.Metric.Unit, w.Metric.Better))
+			p.field("sample", w.Metric.Event)
+			p.printf("\n%sparameters\n", indent)
+			var rows [][]string
+			for _, param := range d.Params {
+				allowed := param.Kind
+				switch {
+				case allowed == "number":
+					allowed = fmt.Sprintf("%d–%d %s", param.Min, param.Max, param.Unit)
+				case allowed == "CPU list" && param.Min == param.Max:
+					allowed += fmt.Sprintf(" of %d", param.Min)
+				case allowed == "CPU list":
+					allowed += fmt.Sprintf(" of %d–%d", param.Min, param.Max)
+				}
+				rows = append(rows, []string{fmt.Sprintf("%s=%d", param.Key, param.Def), strings.TrimSpace(allowed), param.Text})
+			}
+			p.table(rows)
+		}})
+	}
+	return list
+}
+
+type backgroundData struct {
+	Key   string `json:"key"`
+	Title string `json:"title"`
+	Note  string `json:"note"`
+}
+
+func backgrounds() []entry {
+	var list []entry
+	for _, b := range workload.Backgrounds {
+		list = append(list, entry{b.Key, b.Title, backgroundData{b.Key, b.Title, b.Note}, func(p *printer) { p.field("note", b.Note) }})
+	}
+	return list
+}
+
+type costData struct {
+	Key    string        `json:"key"`
+	Value  json.Number   `json:"ns"`
+	Unit   kernel.Unit   `json:"unit"`
+	Basis  machine.Basis `json:"basis"`
+	Source string        `json:"source"`
+	Text   string        `json:"text"`
+}
+
+// costs lists the constants with their values on m.
+func costs(m *machine.Machine) []entry {
+	var list []entry
+	for i, info := range kernel.Costs {
+		f := kernel.CostOn(m, kernel.Cost(i))
+		d := costData{info.Key, ns(f.Value), info.Unit, f.Basis, f.Source, info.Text}
+		title := fmt.Sprintf("%8s ns  %-8s  %s", f.Value.Nanoseconds(), f.Basis, info.Text)
+		list = append(list, entry{info.Key, title, d, func(p *printer) {
+			p.field("unit", string(info.Unit))
+			p.field("source", f.Source)
+		}})
+	}
+	return list
+}

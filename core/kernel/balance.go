@@ -116,8 +116,20 @@ func (k *Kernel) loadBalance(c, dst *cpu, level int, kind TimeKind) (moved int) 
 		if src < 0 {
 			return 0
 		}
-		pinned := true
-		moved, pinned = k.detachTasks(c, dst, &k.cpus[src], kind)
+		var pinned bool
+		tries := 1 // passes that failed before the cache stops to matter
+		if d.SMT {
+			tries = 0
+		} else if d.NUMA {
+			tries = 2
+		}
+		ds := &dst.rq.domains[level]
+		moved, pinned = k.detachTasks(c, dst, &k.cpus[src], ds.failed > tries, kind)
+		if moved > 0 {
+			ds.failed = 0
+		} else if kind != TimeNewidle {
+			ds.failed++
+		}
 		if !pinned || nw == len(without) {
 			return moved
 		}
@@ -225,8 +237,8 @@ next:
 }
 
 // detachTasks moves a task from src to dst, and tells whether all that could be
-// moved are pinned elsewhere.
-func (k *Kernel) detachTasks(c, dst, src *cpu, kind TimeKind) (moved int, pinned bool) {
+// moved are pinned elsewhere. A task with a warm cache stays unless hot ones may go.
+func (k *Kernel) detachTasks(c, dst, src *cpu, hot bool, kind TimeKind) (moved int, pinned bool) {
 	k.lockBriefly(c, &src.rq.lock, kind)
 	pinned = true
 	take := noTask
@@ -237,8 +249,8 @@ func (k *Kernel) detachTasks(c, dst, src *cpu, kind TimeKind) (moved int, pinned
 			continue
 		}
 		pinned = false
-		if t == src.rq.curr || c.t-tk.ranTill < k.base.MigrationCost {
-			continue // running, or its cache is still warm
+		if t == src.rq.curr || !hot && c.t-tk.ranTill < k.base.MigrationCost {
+			continue
 		}
 		take = t
 		break
@@ -251,7 +263,8 @@ func (k *Kernel) detachTasks(c, dst, src *cpu, kind TimeKind) (moved int, pinned
 	k.lockBriefly(c, &dst.rq.lock, kind)
 	k.enqueue(dst, take)
 	k.count(Migrations)
-	if dst != c {
+	dst.rq.clock = max(dst.rq.clock, c.t)
+	if k.wakePreempts(dst, take) {
 		k.reschedCPU(c, dst, kind)
 	}
 	return 1, false
@@ -358,7 +371,7 @@ func (k *Kernel) softirqRun(c *cpu) {
 				ds.last = c.t
 				due = c.t + every
 				k.count(BalancePasses)
-				k.loadBalance(c, dst, s.level, TimeBalance)
+				ds.balanced(k.loadBalance(c, dst, s.level, TimeBalance) == 0, len(k.m.Domains[dst.id][s.level].CPUs))
 				dst.rq.nextBalance = min(dst.rq.nextBalance, due)
 				s.level++
 				k.then(c, stSoftirqPassed)
@@ -374,6 +387,15 @@ func (k *Kernel) softirqRun(c *cpu) {
 		s.cpu++
 	}
 	k.softirqEnd(c)
+}
+
+// balanced sets the interval of the next periodic pass over a domain: its weight in
+// ms, doubled after a pass that moved nothing.
+func (d *domainState) balanced(idle bool, weight int) {
+	d.interval = sim.Time(weight) * sim.Millisecond
+	if idle {
+		d.interval *= 2
+	}
 }
 
 // softirqPassed goes on after a pass; a CPU that balances for others stops as soon

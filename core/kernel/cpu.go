@@ -290,12 +290,15 @@ func (k *Kernel) interrupt(c *cpu) {
 	f.at -= k.now // what is left
 	c.depth = 1
 	c.t = k.now
-	c.frame[1].ledger = ledger{from: k.now}
+	c.frame[1].ledger.n, c.frame[1].ledger.from = 0, k.now
 	k.irqEnter(c)
 }
 
 // resume goes back to the frame that was interrupted.
 func (k *Kernel) resume(c *cpu) {
+	if c.idle.phase == idlePolling && c.needResched {
+		k.pollUntil(c, k.now+k.cost[CostRelax]) // the interrupt's own doing
+	}
 	c.depth = 0
 	f := &c.frame[0]
 	f.at += k.now
@@ -317,7 +320,7 @@ func (k *Kernel) abandon(c *cpu) (left sim.Time) {
 	c.depth = 0
 	f := &c.frame[0]
 	left = f.at
-	f.ledger = ledger{from: k.now}
+	f.ledger.n, f.ledger.from = 0, k.now
 	f.woken = false
 	return left
 }

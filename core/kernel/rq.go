@@ -31,6 +31,7 @@ type domainState struct {
 	maxCost  sim.Time // of a newidle pass
 	last     sim.Time // the last periodic pass
 	interval sim.Time
+	failed   int // periodic passes in a row that found a busiest CPU and moved nothing
 }
 
 // A group is the sum over one group of CPUs of a domain. A balance pass is

@@ -213,7 +213,11 @@ func (k *Kernel) flushEntry(c *cpu) {
 		k.unlock(c, &k.cpus[e.ref].async)
 	case callNohz:
 		k.nohz.kicked = false
-		c.softirq |= softNohz
+		if !c.needResched {
+			c.softirq |= softNohz
+		}
+		// Else the callback gives up: it takes the flag for work of the CPU's own.
+		// A poll-wake has just set it, so a CPU that was kicked that way never balances.
 	case callWake:
 		if k.acquire(c, &c.rq.lock, stFlushWakeLocked) {
 			k.flushWakeLocked(c)

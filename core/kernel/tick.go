@@ -75,7 +75,9 @@ func (k *Kernel) timer(c *cpu) {
 	}
 	c.tickDue = false
 	k.count(Ticks)
-	k.tickArm(c)
+	if !c.tick.stopped { // it was due when the CPU stopped it
+		k.tickArm(c)
+	}
 	if c.rq.curr == noTask {
 		c.menu.tickWoke = true
 	}

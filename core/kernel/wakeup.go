@@ -15,8 +15,13 @@ func (k *Kernel) wakeUp(c *cpu, id int32, ret step) {
 		return
 	}
 	k.count(Wakeups)
-	t.state, t.waking = taskRunning, true
 	k.pay(c, TimeWakeup, CostWakeup)
+	t.state = taskRunning
+	if t.queued { // on its way to schedule(): it will find that it need not sleep
+		k.then(c, ret)
+		return
+	}
+	t.waking = true
 	c.wake = waking{id, k.selectTaskRQ(c, t), ret}
 	if c.wake.target != t.cpu {
 		k.count(Migrations)
@@ -29,8 +34,8 @@ func (k *Kernel) wakeUp(c *cpu, id int32, ret step) {
 // The waker plays no part yet: all wakeups so far come from timers.
 func (k *Kernel) selectTaskRQ(c *cpu, t *task) int16 {
 	prev := t.cpu
-	if k.cpus[prev].idleCPU() {
-		return prev
+	if r := &k.cpus[prev].rq; k.cpus[prev].idleCPU() || r.curr != noTask && &k.tasks[r.curr] == t {
+		return prev // idle, or still busy with switching away from t
 	}
 	ds := k.m.Domains[prev]
 	for i := len(ds) - 1; i >= 0; i-- {

@@ -13,7 +13,7 @@ import (
 var Catalogue = sync.OnceValue(func() []*Machine {
 	machines := []*Machine{epyc2x64(), xeon240(), power9()}
 	for _, m := range machines {
-		if err := m.build(); err != nil {
+		if err := m.Build(); err != nil {
 			panic(err) // a mistake in the data, which the tests catch
 		}
 	}
@@ -77,7 +77,7 @@ func epyc2x64() *Machine {
 		Nodes:  t.Nodes(),
 		Idle: []IdleState{
 			{Name: "POLL", Polling: true, Basis: Cited, Source: "cpuidle's polling state: no latency, no residency",
-				Wake: Figure{0, 10 * ns, 20 * ns, Assumed, "the loop sees the flag after the PAUSE that it is in: up to about 65 cycles"}},
+				Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")},
 			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep,
 				Basis: Assumed, Source: "ACPI tables of EPYC servers commonly give C1 1 µs; acpi_idle doubles it for the residency"},
 			{Name: "C2", Exit: 400 * us, Residency: 800 * us, Disabled: true,
@@ -93,6 +93,7 @@ func epyc2x64() *Machine {
 		},
 		IPI: apic(),
 		Costs: []CostFigure{
+			{"relax", 19 * ns, Assumed, "a PAUSE of about 65 cycles at 3.4 GHz on Zen 3"},
 			{"rq_visit", 15 * ns, Derived, "402 visits of a full walk (SMT 2 + MC 16 + PKG 128 + NUMA 256) against the published mean ratio 1.00 : 0.25, SM_IDLE <20240710090210.41856-3-kprateek.nayak@amd.com>"},
 			{"group_visit", 0, Derived, "the same ratio is met without a cost per group"},
 		},
@@ -117,7 +118,7 @@ func xeon240() *Machine {
 		Nodes:  t.Nodes(),
 		Idle: []IdleState{
 			{Name: "POLL", Polling: true, Basis: Cited, Source: "cpuidle's polling state: no latency, no residency",
-				Wake: Figure{0, 37 * ns, 74 * ns, Assumed, "the loop sees the flag after the PAUSE that it is in: up to about 140 cycles"}},
+				Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")},
 			spr("C1", 1*us, 1*us, false, lightSleep),
 			spr("C1E", 2*us, 4*us, true, exactly(2*us, Assumed, "taken as the table's latency; the state is disabled")),
 			spr("C6", 290*us, 800*us, true, exactly(290*us, Assumed, "taken as the table's latency; the state is disabled")),
@@ -156,7 +157,7 @@ func power9() *Machine {
 		Nodes:  t.Nodes(),
 		Idle: []IdleState{
 			{Name: "snooze", Polling: true, Basis: Cited, Source: "powernv cpuidle's polling state: no latency, no residency",
-				Wake: Figure{0, 10 * ns, 20 * ns, Assumed, "one turn of the polling loop at low thread priority, guessed"}},
+				Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")},
 			stop("stop0_lite", 1*us, 10*us),
 			stop("stop0", 2*us, 20*us),
 			stop("stop1", 5*us, 50*us),
@@ -169,7 +170,8 @@ func power9() *Machine {
 			SameSocket:  about(173*ns, 20, Assumed, "core-to-core-latency, Power7 CSV: 173 ns, median, which stands in for POWER9; ±20 % assumed"),
 			OtherSocket: about(443*ns, 20, Assumed, "core-to-core-latency, Power7 CSV: 443 ns, median, which stands in for POWER9; ±20 % assumed"),
 		},
-		IPI: power9IPI(),
+		IPI:   power9IPI(),
+		Costs: []CostFigure{{"relax", 10 * ns, Assumed, "one turn of a spinning loop at low thread priority, guessed"}},
 	}
 }
 

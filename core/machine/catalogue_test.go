@@ -194,7 +194,7 @@ func BenchmarkLookup(b *testing.B) {
 
 func BenchmarkBuild(b *testing.B) {
 	for b.Loop() {
-		if err := epyc2x64().build(); err != nil {
+		if err := epyc2x64().Build(); err != nil {
 			b.Fatal(err)
 		}
 	}

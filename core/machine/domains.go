@@ -50,12 +50,12 @@ func levels(nodes [][]int) ([]level, error) {
 	return ls, nil
 }
 
-// build checks the machine and fills in Domains and All from CPUs and Nodes. As in the kernel, a
+// Build checks the machine and fills in Domains and All from CPUs and Nodes. As in the kernel, a
 // level whose span equals that of the level below, or that has one CPU, is
 // dropped: so POWER9, whose last-level cache belongs to one core, has no MC,
 // and a socket with one cache has no PKG. It fails if the spans of two levels
 // don't nest.
-func (m *Machine) build() error {
+func (m *Machine) Build() error {
 	if err := m.Check(); err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func TestDomainsOfRegularMachines(t *testing.T) {
 		{Topology{2, 1, 10, 1, 8, ThreadsAdjacent}, "SMT 8/8 PKG 80/10 NUMA 160/2"},
 	} {
 		m := bare(c.topology.CPUs(), c.topology.Nodes())
-		if err := m.build(); err != nil {
+		if err := m.Build(); err != nil {
 			t.Errorf("%+v: %v", c.topology, err)
 			continue
 		}
@@ -129,7 +129,7 @@ func TestDomainsOfRegularMachines(t *testing.T) {
 // A hybrid machine: two cores with two threads, three with one.
 func TestDomainsOfAnIrregularMachine(t *testing.T) {
 	m := bare([]CPU{{Core: 0}, {Core: 0, Thread: 1}, {Core: 1}, {Core: 2}, {Core: 3}, {Core: 4}, {Core: 4, Thread: 1}}, [][]int{{10}})
-	if err := m.build(); err != nil {
+	if err := m.Build(); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.checkDomains(); err != nil {
@@ -163,7 +163,7 @@ func TestDomainsThatDoNotNest(t *testing.T) {
 			[][]int{{10, 20}, {20, 10}}, "not in its PKG"},
 		{"core across caches", []CPU{{}, {Thread: 1, LLC: 1}}, [][]int{{10}}, "not in its MC"},
 	} {
-		err := bare(c.cpus, c.nodes).build()
+		err := bare(c.cpus, c.nodes).Build()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
@@ -183,7 +183,7 @@ func FuzzTopology(f *testing.F) {
 			top.Numbering = ThreadsAdjacent
 		}
 		m := bare(top.CPUs(), top.Nodes())
-		if err := m.build(); err != nil {
+		if err := m.Build(); err != nil {
 			t.Fatal(err)
 		}
 		if err := m.checkDomains(); err != nil {

@@ -1,0 +1,291 @@
+package core
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"schedlab/core/kernel"
+	"schedlab/core/machine"
+	"schedlab/core/scenario"
+	"schedlab/core/sim"
+	"schedlab/core/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func parse(t testing.TB, link string) scenario.Scenario {
+	t.Helper()
+	s, problems := scenario.Parse(link)
+	for _, p := range problems {
+		t.Fatalf("%s: %s", link, p)
+	}
+	return s
+}
+
+func mustRun(t testing.TB, s scenario.Scenario) *Result {
+	t.Helper()
+	r, err := Run(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arm := range r.Parts {
+		for run := range r.Parts[arm] {
+			if p := &r.Parts[arm][run]; !p.Done || p.Fault != "" {
+				t.Fatalf("%s: arm %d, run %d is not done: %s", s.Query(), arm, run, p.Fault)
+			}
+		}
+	}
+	return r
+}
+
+// The digests of a set of scenarios are the same on every platform and in every
+// release of Go: this test runs natively and as WebAssembly. They may change only
+// together with kernel.Model; then run it with -update.
+func TestGoldenDigests(t *testing.T) {
+	const file = "testdata/digests.txt"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	lines := bufio.NewScanner(strings.NewReader(string(data)))
+	model := ""
+	for lines.Scan() {
+		line := lines.Text()
+		link, want, _ := strings.Cut(line, " ")
+		switch {
+		case strings.HasPrefix(line, "#"), line == "":
+			out.WriteString(line + "\n")
+			continue
+		case link == "model":
+			model = want
+			fmt.Fprintf(&out, "model %d\n", Model)
+			continue
+		}
+		got := fmt.Sprintf("%016x", mustRun(t, parse(t, link)).Digest())
+		fmt.Fprintln(&out, link, got)
+		if got != want && !*update {
+			t.Errorf("%s\ndigest %s, want %s: results have changed, so raise kernel.Model and run go test ./core -run Golden -update", link, got, want)
+		}
+	}
+	if model != fmt.Sprint(Model) && !*update {
+		t.Errorf("%s is of model %s, and the model is %d: go test ./core -run Golden -update", file, model, Model)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// randomScenario draws a valid scenario, small enough to check after every event.
+func randomScenario(r *sim.Rand) string {
+	pick := func(list []string) string { return list[r.Below(int64(len(list)))] }
+	m := pick(scenario.Machines())
+	mach, _ := machine.Lookup(m)
+	q := fmt.Sprintf("?m=%s&bg=%s&runs=1&seed=%d&check=1", m, pick(scenario.Backgrounds()), uint32(r.Uint64()))
+	q += fmt.Sprintf("&numipi=%d&cpulist=%d&offset=%d&wait=%d&modified=%d", 1+r.Below(60), r.Below(int64(len(mach.CPUs))), r.Below(300), r.Below(2), r.Below(2))
+	if r.Below(3) == 0 {
+		q += fmt.Sprintf("&delay=%d", 1+r.Below(3000))
+	}
+	q += "&arm=&arm=" + pick([]string{"sm-idle-v1", "sm-idle-v2", "sm-idle-v1.fast", "sm-idle-v2.exact", "sm-idle-v1.above"})
+	for range r.Below(4) {
+		c := &kernel.Costs[r.Below(int64(len(kernel.Costs)))]
+		if !strings.Contains(q, "c."+c.Key+"=") {
+			q += fmt.Sprintf("&c.%s=%d", c.Key, []int64{0, 1, 100, 5000, 100_000}[r.Below(5)])
+		}
+	}
+	return q
+}
+
+// Whatever a link can ask for, no invariant breaks.
+func TestRandomScenariosKeepTheInvariants(t *testing.T) {
+	n := 150
+	if testing.Short() {
+		n = 10
+	}
+	r := sim.NewRand(2024, 0, sim.Ties)
+	for range n {
+		mustRun(t, parse(t, randomScenario(&r)))
+	}
+}
+
+func FuzzScenario(f *testing.F) {
+	f.Add(uint32(0))
+	f.Fuzz(func(t *testing.T, seed uint32) {
+		r := sim.NewRand(seed, 1, sim.Ties)
+		mustRun(t, parse(t, randomScenario(&r)))
+	})
+}
+
+// The time account sums over CPUs and runs to CPUs × Σ elapsed, exactly.
+func TestTimeAccountIsWhole(t *testing.T) {
+	for _, link := range []string{
+		"?m=xeon-240&numipi=500&runs=3&bg=mixed",
+		"?m=epyc-2x64&numipi=500&runs=3&bg=pair",
+		"?m=power9-smt8&numipi=500&runs=3&bg=housekeeping&delay=100",
+	} {
+		s := parse(t, link)
+		m, _ := machine.Lookup(s.Machine)
+		r := mustRun(t, s)
+		for arm := range r.Parts {
+			total := r.Total(arm)
+			var sum, elapsed int64
+			for _, x := range total.Time {
+				sum += x
+			}
+			for run := range r.Parts[arm] {
+				elapsed += r.Parts[arm][run].Primary
+			}
+			if want := elapsed * int64(len(m.CPUs)); sum != want {
+				t.Errorf("%s, arm %d: the account sums to %d ps, want %d", link, arm, sum, want)
+			}
+		}
+	}
+}
+
+// A patch that changes nothing on the road that a run takes changes nothing in the
+// run: the arms draw the same numbers.
+func TestRunsArePaired(t *testing.T) {
+	s := parse(t, "?m=epyc-2x64&numipi=1000&runs=3&bg=mixed&arm=&arm=sm-idle-v2.exact&arm=sm-idle-v1&arm=sm-idle-v2")
+	r := mustRun(t, s)
+	for run := range s.Runs {
+		if a, b := r.Parts[0][run].Primary, r.Parts[1][run].Primary; a != b {
+			t.Errorf("run %d: %d ps in the baseline and %d with a patch that does nothing here", run, a, b)
+		}
+		if a, b := r.Parts[2][run].Primary, r.Parts[3][run].Primary; a != b {
+			t.Errorf("run %d: %d ps with v1 and %d with v2, which differ on PREEMPT_RT alone", run, a, b)
+		}
+		if a, b := r.Parts[0][run].Primary, r.Parts[3][run].Primary; a == b {
+			t.Errorf("run %d: the patch changes nothing", run)
+		}
+	}
+}
+
+// Parts may be read at any time and come in any order.
+func TestPartsInAnyOrder(t *testing.T) {
+	s := parse(t, "?m=xeon-240&numipi=300&runs=3&bg=quiet")
+	var parts []Part
+	whole, err := Run(s, func(p *Part) bool { parts = append(parts, *p); return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewResult(s)
+	for _, i := range []int{5, 3, 0, 1, 4, 2, 0, 5} {
+		early := parts[i]
+		early.Done, early.Events, early.Primary = false, early.Events/2, 0
+		p := parts[i]
+		r.Put(&p)
+		r.Put(&early) // late: must not replace what is done
+	}
+	r.Put(&Part{Job: Job{Arm: 7, Run: 0}, Events: 1})
+	r.Put(&Part{Job: Job{Arm: 0, Run: -1}, Events: 1})
+	if r.Digest() != whole.Digest() {
+		t.Errorf("digest %x in another order, want %x", r.Digest(), whole.Digest())
+	}
+}
+
+func TestRunStops(t *testing.T) {
+	s := parse(t, "?numipi=100000&runs=10")
+	n := 0
+	r, err := Run(s, func(*Part) bool { n++; return n < 3 })
+	if err != nil || n != 3 || r.Complete() {
+		t.Errorf("stopped after %d parts (complete: %v, %v), want 3", n, r.Complete(), err)
+	}
+}
+
+func TestStartRefuses(t *testing.T) {
+	s := parse(t, "?runs=2")
+	for _, j := range []Job{{-1, 0}, {2, 0}, {0, 2}, {0, -1}} {
+		if _, err := Start(s, j); err == nil {
+			t.Errorf("Start(%v) of 2 arms and 2 runs succeeds", j)
+		}
+	}
+	s.Machine = "vax"
+	if _, err := Start(s, Job{}); err == nil || !strings.Contains(err.Error(), "vax") {
+		t.Errorf("Start on an unknown machine: %v", err)
+	}
+}
+
+// Stepping by one event, by many, and reading in between give the same result.
+func TestStepsDoNotMatter(t *testing.T) {
+	s := parse(t, "?m=epyc-2x64&numipi=200&runs=1&bg=mixed")
+	var want string
+	for _, n := range []int{1, 7, 1 << 20} {
+		m, err := Start(s, Job{1, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p Part
+		for m.Step(n) == kernel.Running {
+			m.Part(&p)
+		}
+		m.Part(&p)
+		got := fmt.Sprint(p)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("steps of %d: %s\nwant %s", n, got, want)
+		}
+	}
+}
+
+// No event allocates once a run is under way.
+func TestNoAllocationsPerEvent(t *testing.T) {
+	for _, link := range []string{
+		"?m=xeon-240&bg=quiet&arm=sm-idle-v2",
+		"?m=xeon-240&bg=pair&arm=",
+		"?m=epyc-2x64&bg=mixed&arm=&delay=10",
+	} {
+		m, err := Start(parse(t, link), Job{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Step(200_000)
+		if n := testing.AllocsPerRun(20, func() { m.Step(5000) }); n != 0 {
+			t.Errorf("%s: %v allocations in 5000 events, want 0", link, n)
+		}
+	}
+}
+
+// BenchmarkCall is one call of ipistorm by arm and background, with the events
+// that it takes: compare sim.BenchmarkQueue for the queue's part.
+func BenchmarkCall(b *testing.B) {
+	for _, mk := range []string{"xeon-240", "epyc-2x64"} {
+		for _, bg := range []string{"quiet", "pair"} {
+			for _, arm := range []string{"", "sm-idle-v2"} {
+				name := ArmName(strings.Fields(arm))
+				b.Run(fmt.Sprintf("machine=%s/bg=%s/arm=%s", mk, bg, name), func(b *testing.B) {
+					s := parse(b, fmt.Sprintf("?m=%s&bg=%s&runs=1&arm=%s", mk, bg, arm))
+					w, _ := workload.Lookup(s.Workload)
+					s.Params[w.Param("numipi")].N = 10_000_000
+					m, err := Start(s, Job{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					m.Step(100_000)
+					var before, after Part
+					m.Part(&before)
+					b.ReportAllocs()
+					b.ResetTimer()
+					for range b.N {
+						m.Step(1000)
+					}
+					b.StopTimer()
+					m.Part(&after)
+					events := float64(after.Events - before.Events)
+					calls := float64(after.Counters[kernel.CallsSent] - before.Counters[kernel.CallsSent])
+					b.ReportMetric(events/b.Elapsed().Seconds()/1e6, "Mev/s")
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/calls, "ns/call")
+					b.ReportMetric(events/calls, "events/call")
+					b.ReportMetric(0, "ns/op") // an op is 1000 events: say nothing
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"schedlab/core/sim"
+)
+
+// randomTask returns a task whose program is made from r: whatever Spawn takes
+// must run without breaking an invariant.
+func randomTask(r *sim.Rand, cpus int, i int) TaskSpec {
+	s := TaskSpec{Name: fmt.Sprint("task/", i), Kthread: r.Below(2) == 0, Nice: int(r.Below(40)) - 20}
+	if r.Below(3) > 0 {
+		for c := range cpus {
+			if r.Below(3) == 0 {
+				s.CPUs = append(s.CPUs, c)
+			}
+		}
+		if s.CPUs == nil {
+			s.CPUs = []int{int(r.Below(int64(cpus)))}
+		}
+	}
+	span := func() sim.Time { return sim.Nanosecond << r.Below(23) } // 1 ns to 4 ms
+	for range 1 + r.Below(5) {
+		switch r.Below(6) {
+		case 0, 1:
+			s.Prog = append(s.Prog, Op{Kind: OpCompute, D: span(), N: int32(r.Below(100))})
+		case 2, 3:
+			s.Prog = append(s.Prog, Op{Kind: OpSleep, D: span(), N: int32(r.Below(100))})
+		case 4:
+			s.Prog = append(s.Prog, Op{Kind: OpCall, Obj: int16(r.Below(int64(cpus))), N: int32(r.Below(2))})
+		case 5:
+			s.Prog = append(s.Prog, Op{Kind: OpResched})
+		}
+	}
+	// A loop over all, with a pause of at least a microsecond so that time goes on.
+	s.Prog = append(s.Prog, Op{Kind: OpSleep, D: sim.Microsecond + span(), N: 50})
+	if n := int32(len(s.Prog)); r.Below(4) > 0 {
+		s.Prog = append(s.Prog, Op{Kind: OpLoop, Obj: int16(n), N: int32(r.Below(3)) * 50})
+	}
+	return s
+}
+
+// randomRun runs random tasks on the small machine in checking mode.
+func randomRun(t *testing.T, seed uint32) {
+	r := sim.NewRand(seed, 0, sim.Workload)
+	f := Features{IdleReentry: IdleMode(r.Below(2)), PreemptTest: PreemptTest(r.Below(3))}
+	k := newKernel(t, small(t), f, seed)
+	for i := range 1 + int(r.Below(40)) {
+		spawn(t, k, randomTask(&r, len(k.cpus), i))
+	}
+	spawn(t, k, TaskSpec{Name: "clock", CPUs: []int{int(r.Below(16))}, Nice: -20, Prog: []Op{
+		{Kind: OpSleep, D: sim.Microsecond}, {Kind: OpBegin}, {Kind: OpSleep, D: sim.Time(1+r.Below(30)) * sim.Millisecond}, {Kind: OpEnd}}})
+	for k.Step(1000) == Running {
+		if k.events > 60_000 { // enough of a crowded one
+			break
+		}
+	}
+	if k.status == Broken {
+		t.Fatalf("seed %d: %s", seed, k.fault)
+	}
+}
+
+func TestRandomPrograms(t *testing.T) {
+	n := uint32(150)
+	if testing.Short() {
+		n = 20
+	}
+	for seed := range n {
+		randomRun(t, seed)
+	}
+}
+
+func FuzzPrograms(f *testing.F) {
+	f.Add(uint32(1))
+	f.Add(uint32(1 << 20))
+	f.Fuzz(randomRun)
+}

@@ -9,6 +9,7 @@ import (
 
 	"schedlab/core/kernel"
 	"schedlab/core/scenario"
+	"schedlab/core/sim"
 	"schedlab/core/stats"
 	"schedlab/core/workload"
 )
@@ -75,6 +76,8 @@ func Start(s scenario.Scenario, j Job) (*Sim, error) {
 	k, err := kernel.New(kernel.Config{
 		Machine: r.Machine, Base: r.Kernels[j.Arm], Costs: r.Costs,
 		Seed: s.Seed, Run: uint32(j.Run), Check: s.Check, Budget: Budget,
+		// Results are summed over CPUs and runs.
+		Horizon: sim.Never / sim.Time(len(r.Machine.CPUs)*s.Runs),
 	})
 	if err != nil {
 		return nil, err
@@ -106,9 +109,6 @@ func (m *Sim) Part(p *Part) {
 	}
 	if p.Done {
 		p.Primary = m.workload.Primary(&m.snap, m.params)
-	}
-	if m.status == kernel.Exceeded && p.Fault == "" {
-		p.Fault = fmt.Sprintf("stopped after %d events and %s of simulated time: a run may have %d events", p.Events, m.snap.Now, int64(Budget))
 	}
 	m.snap.Hists, m.snap.Counters, m.snap.Time = nil, nil, nil
 }

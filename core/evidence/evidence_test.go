@@ -219,7 +219,7 @@ func TestCompare(t *testing.T) {
 		if c.published >= 0 && !near(rows[i].Published, c.published) || !near(rows[i].Simulated, c.simulated) {
 			t.Errorf("%s, %s: %+v, want %v and %v", c.arm, c.figure, rows[i], c.published, c.simulated)
 		}
-		if used := rows[i].Used != ""; used != (c.figure == Min && c.arm != "baseline") {
+		if used := rows[i].Used != ""; used != (c.figure == Mean && c.arm != "baseline") {
 			t.Errorf("%s, %s: used for %q", c.arm, c.figure, rows[i].Used)
 		}
 	}

@@ -77,10 +77,10 @@ const (
 	IdleFastReentries
 	NewidleCalls
 	NewidleCheap
-	NewidleWalks0
 	NewidleWalks1
 	NewidleWalks2
 	NewidleWalks3
+	NewidleWalks4
 	NewidleRoot
 	AllPinnedRedos
 	OverloadedSet
@@ -120,10 +120,10 @@ var Counters = [NumCounters]Info{
 	IdleFastReentries:   {"idle_fast_reentries", "of these: by the SM_IDLE fast path"},
 	NewidleCalls:        {"newidle", "newidle balance calls"},
 	NewidleCheap:        {"newidle_cheap", "of these: left at once, not overloaded or no time"},
-	NewidleWalks0:       {"newidle_walks_1", "walks whose highest pass was the lowest domain"},
-	NewidleWalks1:       {"newidle_walks_2", "walks whose highest pass was the second domain"},
-	NewidleWalks2:       {"newidle_walks_3", "walks whose highest pass was the third domain"},
-	NewidleWalks3:       {"newidle_walks_4", "walks whose highest pass was the fourth domain or above"},
+	NewidleWalks1:       {"newidle_walks_1", "walks whose highest pass was the lowest domain"},
+	NewidleWalks2:       {"newidle_walks_2", "walks whose highest pass was the second domain"},
+	NewidleWalks3:       {"newidle_walks_3", "walks whose highest pass was the third domain"},
+	NewidleWalks4:       {"newidle_walks_4", "walks whose highest pass was the fourth domain or above"},
 	NewidleRoot:         {"newidle_root", "walks that reached the root domain and rewrote its overloaded flag"},
 	AllPinnedRedos:      {"all_pinned_redos", "balance passes done again because nothing found could be moved"},
 	OverloadedSet:       {"overloaded_set", "times the root domain's overloaded flag went up"},

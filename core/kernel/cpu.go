@@ -8,14 +8,16 @@ type cpu struct {
 	rq rq
 
 	// Control flow. Frame 0 is the task or the idle loop, frame 1 an interrupt
-	// on top of it. The running frame's costs are charged at t, which runs
-	// ahead of the simulation's time within a path.
-	frame   [2]frame
+	// on top of it and then its softirqs, frame 2 an interrupt on top of those.
+	// The running frame's costs are charged at t, which runs ahead of the
+	// simulation's time within a path.
+	frame   [3]frame
 	depth   uint8
 	t       sim.Time
-	irqsOff bool // in frame 0; an interrupt always runs with interrupts off
+	irqsOff [3]bool // by frame
 	pending uint8
 	softirq uint8
+	noise   sim.Rand // jitter of what c does
 
 	// The flags word of the current task: TIF_POLLING_NRFLAG, TIF_NEED_RESCHED.
 	flags       line
@@ -41,8 +43,11 @@ type cpu struct {
 
 	mode schedMode // of the schedule() that runs
 	nb   newidle
+	pass pass
 	soft rebalance
 	wake waking
+
+	blocked bool // the idle loop is to update the blocked load of idle CPUs
 }
 
 // A frame is a flow of control on a CPU: the step that it goes on with, and when.
@@ -77,6 +82,7 @@ const (
 	stIdleEnter step = iota
 	stIdlePolling
 	stIdleCheck
+	stIdleChosen
 	stIdleState
 	stIdleWoken
 	stIdleBack
@@ -87,7 +93,7 @@ const (
 	stSchedule
 	stScheduleLocked
 	stNewidleLevel
-	stNewidlePassed
+	stPassWalked
 	stNewidleLocked
 	stScheduled
 	stTask
@@ -102,17 +108,18 @@ const (
 	stIRQReturn
 	stTimer
 	stTickLocked
+	stNohzKick
 	stWakePlace
 	stWakeSignal
 	stWakeLocked
 	stFlushWakeLocked
 	stSoftirq
-	stSoftirqPassed
 )
 
 func (k *Kernel) initCPU(i int, phase sim.Time) {
 	c := &k.cpus[i]
 	c.id = int16(i)
+	c.noise = k.noise.Fork(uint32(i))
 	c.flags, c.callLine, c.async.line = k.newLine(i), k.newLine(i), k.newLine(i)
 	c.async.waiter = -1
 	c.initRQ(k)
@@ -129,12 +136,12 @@ func (k *Kernel) charge(c *cpu, kind TimeKind, d sim.Time) {
 
 // pay charges cost n with jitter: no path takes the same time twice.
 func (k *Kernel) pay(c *cpu, kind TimeKind, n Cost) {
-	k.charge(c, kind, k.jitter(k.cost[n]))
+	k.charge(c, kind, k.jitter(c, k.cost[n]))
 }
 
 // jitter returns d within ±25 %.
-func (k *Kernel) jitter(d sim.Time) sim.Time {
-	return d*3/4 + (d/2*sim.Time(k.noise.Uint64()>>54))>>10
+func (k *Kernel) jitter(c *cpu, d sim.Time) sim.Time {
+	return d*3/4 + (d/2*sim.Time(c.noise.Uint64()>>54))>>10
 }
 
 // then lets c's path go on with s once the time that it was charged with has passed.
@@ -195,6 +202,8 @@ func (k *Kernel) run(c *cpu) {
 		k.idlePoll(c)
 	case stIdleCheck:
 		k.idleCheck(c)
+	case stIdleChosen:
+		k.idleChosen(c)
 	case stIdleState:
 		k.idleStateEnter(c)
 	case stIdleWoken:
@@ -215,8 +224,8 @@ func (k *Kernel) run(c *cpu) {
 		k.scheduleLocked(c)
 	case stNewidleLevel:
 		k.newidleLevel(c)
-	case stNewidlePassed:
-		k.newidlePassed(c)
+	case stPassWalked:
+		k.passWalked(c)
 	case stNewidleLocked:
 		k.newidleLocked(c)
 	case stScheduled:
@@ -245,6 +254,9 @@ func (k *Kernel) run(c *cpu) {
 		k.timer(c)
 	case stTickLocked:
 		k.tickLocked(c)
+	case stNohzKick:
+		k.nohzKick(c)
+		k.irqExit(c)
 	case stWakePlace:
 		k.wakePlace(c)
 	case stWakeSignal:
@@ -255,15 +267,13 @@ func (k *Kernel) run(c *cpu) {
 		k.flushWakeLocked(c)
 	case stSoftirq:
 		k.softirqRun(c)
-	case stSoftirqPassed:
-		k.softirqPassed(c)
 	}
 }
 
 // raise makes an interrupt pending on c, and lets it in if c takes interrupts.
 func (k *Kernel) raise(c *cpu, irq uint8) {
 	c.pending |= irq
-	if c.depth == 0 && !c.irqsOff {
+	if !c.irqsOff[c.depth] {
 		k.interrupt(c)
 		return
 	}
@@ -273,7 +283,7 @@ func (k *Kernel) raise(c *cpu, irq uint8) {
 // irqsOn lets interrupts in on c, whose path has said how it goes on. It must be
 // at an event's time.
 func (k *Kernel) irqsOn(c *cpu) {
-	c.irqsOff = false
+	c.irqsOff[c.depth] = false
 	if c.pending != 0 {
 		k.interrupt(c)
 	}
@@ -283,14 +293,15 @@ func (k *Kernel) irqsOn(c *cpu) {
 // frame below and has not passed yet passes when the interrupt has returned.
 func (k *Kernel) interrupt(c *cpu) {
 	k.settle(c, k.now)
-	f := &c.frame[0]
+	f := c.running()
 	if !f.waiting {
 		k.q.Cancel(f.ev)
 	}
 	f.at -= k.now // what is left
-	c.depth = 1
+	c.depth++
+	c.irqsOff[c.depth] = true
 	c.t = k.now
-	c.frame[1].ledger.n, c.frame[1].ledger.from = 0, k.now
+	c.running().ledger.n, c.running().ledger.from = 0, k.now
 	k.irqEnter(c)
 }
 
@@ -299,23 +310,23 @@ func (k *Kernel) resume(c *cpu) {
 	if c.idle.phase == idlePolling && c.needResched {
 		k.pollUntil(c, k.now+k.cost[CostRelax]) // the interrupt's own doing
 	}
-	c.depth = 0
-	f := &c.frame[0]
+	c.depth--
+	f := c.running()
 	f.at += k.now
 	f.ledger.from = k.now
 	if !f.waiting {
 		f.ev = k.q.At(f.at, evRun, uint16(c.id), 0)
 	} else if f.woken {
 		f.woken = false
-		k.rouse(c, 0, max(f.wokenAt, k.now))
+		k.rouse(c, c.depth, max(f.wokenAt, k.now))
 	}
-	if c.pending != 0 && !c.irqsOff {
+	if c.pending != 0 && !c.irqsOff[c.depth] {
 		k.interrupt(c)
 	}
 }
 
-// abandon drops what the interrupted frame still had to do and returns how much
-// it was: schedule() takes its place.
+// abandon drops what the interrupted task still had to do and returns how much it
+// was: schedule() takes its place.
 func (k *Kernel) abandon(c *cpu) (left sim.Time) {
 	c.depth = 0
 	f := &c.frame[0]

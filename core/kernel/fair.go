@@ -71,11 +71,11 @@ func (k *Kernel) place(c *cpu, tk *task) {
 	e.parity = 0
 }
 
-// updateCurr brings the run time of c's task up to its clock and tells whether
-// the task has used up its slice.
-func (k *Kernel) updateCurr(c *cpu) (expired bool) {
-	if c.rq.curr == noTask {
-		return false
+// updateCurr brings the run time of c's task up to its clock. A task that has used
+// up its slice while others wait must give way.
+func (k *Kernel) updateCurr(c *cpu) {
+	if c.rq.curr == noTask || !k.tasks[c.rq.curr].queued {
+		return
 	}
 	e := &k.tasks[c.rq.curr].fairEntity
 	if d := c.rq.clock - e.since; d > 0 {
@@ -86,12 +86,11 @@ func (k *Kernel) updateCurr(c *cpu) (expired bool) {
 	if m := c.rq.avgV(k); m > c.rq.minV {
 		c.rq.minV = m
 	}
-	if e.v < e.deadline {
-		return false
+	if e.v >= e.deadline {
+		e.deadline = e.v + e.virtual(k.base.BaseSlice)
+		e.parity = 0
+		c.rq.expired = c.rq.nrRunning() > 1
 	}
-	e.deadline = e.v + e.virtual(k.base.BaseSlice)
-	e.parity = 0
-	return true
 }
 
 // pickEEVDF returns the task that c should run: noTask if it has none.
@@ -129,6 +128,7 @@ func (k *Kernel) setNext(c *cpu, t int32) {
 	e := &k.tasks[t].fairEntity
 	e.since = c.rq.clock
 	e.parity = e.deadline
+	c.rq.expired = false
 }
 
 // wakePreempts tells whether the task t, just queued on c, should run at once.
@@ -137,5 +137,5 @@ func (k *Kernel) wakePreempts(c *cpu, t int32) bool {
 		return true
 	}
 	k.updateCurr(c)
-	return k.pickEEVDF(c) == t
+	return c.rq.expired || k.pickEEVDF(c) == t
 }

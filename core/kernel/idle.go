@@ -24,6 +24,10 @@ type idleState struct {
 	phase idlePhase
 	state int8     // of machine.Machine.Idle
 	since sim.Time // when it was entered
+
+	entered  bool     // the governor has not learnt from the state yet
+	spell    sim.Time // how long the CPU was in it
+	timedOut bool     // the POLL state ended by its limit
 }
 
 // initIdle puts c to sleep in the deepest state, the tick stopped.
@@ -38,10 +42,10 @@ func (c *cpu) initIdle(k *Kernel, phase sim.Time) {
 	s := &k.m.Idle[c.idle.state]
 	c.tick = tick{phase: phase, stopped: true}
 	c.menu.init(k)
-	c.irqsOff = true
+	c.irqsOff[0] = true
 	c.polling = s.Monitor
 	if s.Polling { // a machine that can only poll
-		c.idle.phase, c.irqsOff, c.polling = idlePolling, false, true
+		c.idle.phase, c.irqsOff[0], c.polling = idlePolling, false, true
 		k.charge(c, TimePoll, horizon)
 		k.then(c, stIdleWoken)
 		return
@@ -53,6 +57,9 @@ func (c *cpu) initIdle(k *Kernel, phase sim.Time) {
 func (k *Kernel) idleEnter(c *cpu) {
 	c.idle.phase = idleAwake
 	k.pay(c, TimeIdleLoop, CostIdleTop)
+	if c.blocked {
+		k.blockedUpdate(c)
+	}
 	k.then(c, stIdlePolling)
 }
 
@@ -71,13 +78,27 @@ func (k *Kernel) idleCheck(c *cpu) {
 		k.idleLeave(c)
 		return
 	}
-	c.irqsOff = true
+	c.irqsOff[0] = true
 	k.pay(c, TimeIdleLoop, CostGovernor)
 	state, stop := k.menuSelect(c)
 	c.idle.state = int8(state)
 	if stop && !c.tick.stopped {
 		k.pay(c, TimeIdleLoop, CostTickStop)
 		k.tickStop(c)
+	}
+	k.then(c, stIdleChosen)
+}
+
+// idleChosen takes the polling flag down and looks at NEED_RESCHED once more, on
+// the way into the driver. Until the state sets the flag again, a signal needs an
+// interrupt.
+func (k *Kernel) idleChosen(c *cpu) {
+	c.polling = false
+	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
+	if c.needResched {
+		k.then(c, stIdleBack)
+		k.irqsOn(c)
+		return
 	}
 	k.pay(c, TimeIdleLoop, CostStateEnter)
 	k.then(c, stIdleState)
@@ -87,6 +108,9 @@ func (k *Kernel) idleCheck(c *cpu) {
 func (k *Kernel) idleStateEnter(c *cpu) {
 	s := &k.m.Idle[c.idle.state]
 	c.idle.since = k.now
+	c.idle.entered = true
+	c.polling = s.Polling || s.Monitor
+	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
 	if s.Polling {
 		k.count(IdlePoll)
 		d := k.pollLimit()
@@ -99,9 +123,7 @@ func (k *Kernel) idleStateEnter(c *cpu) {
 		k.irqsOn(c)
 		return
 	}
-	c.polling = s.Monitor
 	if c.needResched || c.pending != 0 {
-		k.charge(c, TimeIdleLoop, k.read(&c.flags, c.id))
 		k.then(c, stIdleWoken)
 		return
 	}
@@ -127,7 +149,7 @@ func (k *Kernel) pollLimit() sim.Time {
 func (k *Kernel) idleSignalled(c *cpu, seen sim.Time) Counter {
 	switch c.idle.phase {
 	case idlePolling:
-		k.pollUntil(c, seen+k.noise.Between(0, k.cost[CostRelax]))
+		k.pollUntil(c, seen+c.noise.Between(0, k.cost[CostRelax]))
 		return CallsPolledPoll
 	case idleAsleep:
 		k.idleRouse(c, seen)
@@ -163,7 +185,7 @@ func (k *Kernel) pollUntil(c *cpu, t sim.Time) {
 func (k *Kernel) idleRouse(c *cpu, t sim.Time) {
 	c.idle.phase = idleAwake
 	w := &k.m.Idle[c.idle.state].Wake
-	k.rouseWith(c, 0, t, TimeIdleExit, spread(w, int16(k.noise.Below(drawn))))
+	k.rouseWith(c, 0, t, TimeIdleExit, spread(w, int16(c.noise.Below(drawn))))
 }
 
 // idleInterrupted tells c that an interrupt is pending that it does not take yet.
@@ -174,25 +196,26 @@ func (k *Kernel) idleInterrupted(c *cpu) {
 	}
 }
 
-// idleStateLeave is c out of its state, back in the driver.
+// idleStateLeave is c out of its state, back in the driver. Every state takes the
+// polling flag down on its way out, and it is set again only after interrupts have
+// been let in.
 func (k *Kernel) idleStateLeave(c *cpu) {
+	c.idle.spell = k.now - c.idle.since
+	c.idle.timedOut = c.idle.phase == idlePolling && !c.needResched
 	c.idle.phase = idleAwake
-	k.menuReflect(c, k.now-c.idle.since)
-	k.pay(c, TimeIdleLoop, CostReflect)
-	if k.m.Idle[c.idle.state].Polling {
-		k.then(c, stIdleBack)
-		return
-	}
-	// Sleeping states clear the polling flag on their way out, and it is set
-	// again only after interrupts have been let in.
 	c.polling = false
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
+	k.pay(c, TimeIdleLoop, CostReflect)
 	k.then(c, stIdleBack)
 	k.irqsOn(c)
 }
 
 // idleBack is c back in the loop.
 func (k *Kernel) idleBack(c *cpu) {
+	if c.idle.entered { // learnt late, when it is known whether a tick was what woke the CPU
+		c.idle.entered = false
+		k.menuReflect(c)
+	}
 	c.polling = true
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
 	k.idleCheck(c)
@@ -213,7 +236,7 @@ func (k *Kernel) idleFlush(c *cpu) {
 	c.idle.phase = idleAway
 	c.polling = false
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
-	c.irqsOff = true
+	c.irqsOff[0] = true
 	if len(c.callq) == 0 {
 		k.idleFlushed(c)
 		return

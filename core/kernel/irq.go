@@ -34,6 +34,11 @@ func (k *Kernel) irqExit(c *cpu) {
 // irqReturn goes back to what was interrupted, after the softirqs, or to
 // schedule() if that is due and what was interrupted can be preempted.
 func (k *Kernel) irqReturn(c *cpu) {
+	if c.soft.running { // beneath this interrupt
+		k.resume(c)
+		return
+	}
+	c.irqsOff[1] = true
 	if c.softirq != 0 {
 		k.softirqStart(c)
 		return

@@ -25,11 +25,12 @@ type Status uint8
 const (
 	Running  Status = iota
 	Done            // the measured window has ended
-	Exceeded        // the budget of events or of simulated time is used up
+	Exceeded        // the budget of events or the horizon is reached: Snapshot.Fault says which
 	Broken          // an invariant of the model does not hold: Snapshot.Fault says which
 )
 
-// horizon is the longest simulated time, far from where sim.Time would overflow.
+// horizon is the longest time that an operation may name, in a simulation that
+// ends long before.
 const horizon = 1_000_000 * sim.Second
 
 // Config is what a Kernel is made from.
@@ -40,6 +41,11 @@ type Config struct {
 	Seed, Run uint32
 	Check     bool   // walk the whole state after every event
 	Budget    uint64 // events before the run counts as Exceeded; 0: no limit
+
+	// Horizon is the simulated time at which the run counts as Exceeded. Times are
+	// summed over CPUs, so it is at most sim.Never divided by their number, which is
+	// also the default.
+	Horizon sim.Time
 }
 
 // A MetricID names a histogram of per-event samples.
@@ -51,21 +57,24 @@ type Kernel struct {
 	base Base
 	cost CostTable
 
-	uncore sim.Time // percent: how slow what lies between the cores is in this run
+	uncore int64 // percent: how slow what lies between the cores is in this run
 
 	q      sim.Queue
 	now    sim.Time
 	events uint64
 	budget uint64
-	check  bool
-	status Status
-	fault  string
+
+	horizon sim.Time
+	check   bool
+	status  Status
+	fault   string
 
 	cpus  []cpu
 	tasks []task
 
-	noise, initial, ties, work sim.Rand
+	noise, initial, work sim.Rand
 
+	numaSlack  []int     // by machine.Domain.ID
 	groups     [][]group // by machine.Domain.ID, then group
 	overloaded bool      // root domain: some run queue went from one task to two since the flag was last rewritten
 	over       int       // run queues that hold two tasks or more
@@ -99,18 +108,22 @@ func New(cfg Config) (*Kernel, error) {
 		budget: cfg.Budget, check: cfg.Check,
 		noise:   sim.NewRand(cfg.Seed, cfg.Run, sim.Noise),
 		initial: sim.NewRand(cfg.Seed, cfg.Run, sim.Initial),
-		ties:    sim.NewRand(cfg.Seed, cfg.Run, sim.Ties),
 		work:    sim.NewRand(cfg.Seed, cfg.Run, sim.Workload),
 	}
-	k.uncore = k.noise.Between(sim.Time(k.m.Uncore.Lo), sim.Time(k.m.Uncore.Hi))
+	k.uncore = k.m.Uncore.Lo + k.noise.Below(k.m.Uncore.Hi-k.m.Uncore.Lo+1)
 	for c := range Costs {
 		if Costs[c].Unit == Uncore {
-			k.cost[c] = k.cost[c] * k.uncore / 100
+			k.cost[c] = k.cost[c] * sim.Time(k.uncore) / 100
 		}
 	}
 	k.groups = make([][]group, len(k.m.All))
 	for _, d := range k.m.All {
 		k.groups[d.ID] = make([]group, len(d.Groups))
+		k.numaSlack = append(k.numaSlack, numaSlack(k.m, d))
+	}
+	k.horizon = sim.Never / sim.Time(len(k.m.CPUs))
+	if cfg.Horizon > 0 {
+		k.horizon = min(k.horizon, cfg.Horizon)
 	}
 	phase := k.initial.Between(0, k.base.Jiffy()-1)
 	k.nohz.next = phase
@@ -150,8 +163,12 @@ func (k *Kernel) Step(n int) Status {
 			k.broken("nothing is left to happen, and the measured window has not ended")
 			break
 		}
-		if k.events++; k.events > k.budget && k.budget > 0 || ev.At > horizon {
-			k.status = Exceeded
+		if k.events++; k.events > k.budget && k.budget > 0 {
+			k.status, k.fault = Exceeded, fmt.Sprintf("stopped at %s after %d events, which is as many as a run may have", k.now, k.budget)
+			break
+		}
+		if ev.At > k.horizon {
+			k.status, k.fault = Exceeded, fmt.Sprintf("stopped at %s of simulated time, which is as long as a run may last here", k.horizon)
 			break
 		}
 		k.now = ev.At

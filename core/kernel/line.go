@@ -36,14 +36,14 @@ func (k *Kernel) transfer(l *line, a, b int16) sim.Time {
 	dist := k.m.Distance(int(a), int(b))
 	t := spread(&k.m.Line[dist], l.draw)
 	if dist > machine.SameCore {
-		t = t * k.uncore / 100
+		t = t * sim.Time(k.uncore) / 100
 	}
 	return t
 }
 
 // flight returns how long an interrupt from a takes to reach CPU b.
 func (k *Kernel) flight(a, b *cpu) sim.Time {
-	return k.jitter(spread(&k.m.IPI[k.m.Distance(int(a.id), int(b.id))], b.flags.draw) * k.uncore / 100)
+	return k.jitter(a, spread(&k.m.IPI[k.m.Distance(int(a.id), int(b.id))], b.flags.draw)*sim.Time(k.uncore)/100)
 }
 
 // read returns what reading l costs cpu.

@@ -46,7 +46,7 @@ func menuBucket(d sim.Time) int {
 
 // typical returns the length that the last idle spells had in common, in µs, or
 // false if they had none. Spells far above the others are left out, up to a
-// quarter of them.
+// quarter of them. Spells that all round to nothing are no pattern.
 func (m *menu) typical() (int64, bool) {
 	limit := int64(1<<31 - 1)
 	for {
@@ -58,7 +58,7 @@ func (m *menu) typical() (int64, bool) {
 				most = max(most, v)
 			}
 		}
-		if n == 0 {
+		if most == 0 {
 			return 0, false
 		}
 		avg := sum / n
@@ -82,86 +82,84 @@ func (m *menu) typical() (int64, bool) {
 // menuSelect returns the idle state for c, and whether to stop the tick.
 func (k *Kernel) menuSelect(c *cpu) (state int, stopTick bool) {
 	m := &c.menu
+	states, jiffy := k.m.Idle, k.base.Jiffy()
+	predicted := m.predict(k.nextTimer(c) - c.t)
+	if len(states) == 1 || m.timer < states[1].Residency && !states[0].Disabled {
+		return 0, !states[0].Polling
+	}
+	// With the tick stopped nothing would end a wrongly shallow state: only the
+	// next timer counts. Otherwise a state must not take longer to leave than the
+	// CPU will idle (by a tenth of that for each task that waits for I/O; none does).
+	latency := predicted
+	if c.tick.stopped {
+		latency = sim.Never
+		if predicted < jiffy {
+			predicted = m.timer
+		}
+	}
+	state, deeper := k.deepest(predicted, latency)
+	if states[state].Polling && deeper >= 0 && states[deeper].Exit <= latency && states[deeper].Residency <= m.timer {
+		state = deeper // rather a state a little too deep than to spin
+		predicted = states[state].Residency
+	}
+	return state, !states[state].Polling && predicted >= jiffy
+}
+
+// predict returns how long the CPU will be idle when the next timer, the tick left
+// out, is so far away.
+func (m *menu) predict(timer sim.Time) sim.Time {
 	predicted := sim.Never
 	if us, ok := m.typical(); ok {
 		predicted = sim.Time(us) * sim.Microsecond
 	}
 	m.timer, m.bucket = sim.Never, menuBuckets-1
 	if predicted > menuLong {
-		m.timer = k.nextTimer(c) - c.t
-		m.bucket = menuBucket(m.timer)
-		expected := m.timer
-		if m.timer < 1<<40 { // above, the product would overflow and the factor is near 1
-			expected = m.timer * sim.Time(m.factor[m.bucket]) / menuUnity
-		}
-		predicted = min(predicted, expected)
+		m.timer, m.bucket = timer, menuBucket(timer)
+		predicted = min(predicted, timer/menuUnity*sim.Time(m.factor[m.bucket]))
 	}
-	states := k.m.Idle
-	jiffy := k.base.Jiffy()
-	if len(states) == 1 || m.timer < states[1].Residency && !states[0].Disabled {
-		return 0, !states[0].Polling
-	}
-	latency := sim.Never
-	if c.tick.stopped {
-		// A wrong short prediction would leave the CPU in a shallow state for
-		// long, with no tick to bring it out.
-		if predicted < jiffy {
-			predicted = m.timer
-		}
-	} else {
-		latency = predicted // divided by 1 + 10 for every task that waits for I/O: none does
-	}
-	state = -1
-	for i := range states {
-		s := &states[i]
-		if s.Disabled {
-			continue
-		}
-		if state == -1 {
-			state = i
-		}
-		if s.Residency > predicted {
-			// Polling is left for a real state if the wait may be worth it.
-			if states[state].Polling && s.Exit <= latency && s.Residency <= m.timer {
-				predicted = s.Residency
-				state = i
-			}
-			break
-		}
-		if s.Exit > latency {
-			break
-		}
-		state = i
-	}
-	if state == -1 {
-		state = 0
-	}
-	if states[state].Polling || predicted < jiffy {
-		return state, false
-	}
-	return state, true
+	return predicted
 }
 
-// menuReflect learns from an idle spell.
-func (k *Kernel) menuReflect(c *cpu, spell sim.Time) {
+// deepest returns the deepest enabled state that fits both limits, at least the
+// shallowest, and the next one if that is too deep for the prediction, else -1.
+func (k *Kernel) deepest(predicted, latency sim.Time) (state, deeper int) {
+	state = -1
+	for i := range k.m.Idle {
+		s := &k.m.Idle[i]
+		switch {
+		case s.Disabled:
+		case state >= 0 && s.Residency > predicted:
+			return state, i
+		case state >= 0 && s.Exit > latency:
+			return state, -1
+		default:
+			state = i
+		}
+	}
+	return state, -1
+}
+
+// menuReflect learns from the last idle spell.
+func (k *Kernel) menuReflect(c *cpu) {
 	m := &c.menu
 	s := &k.m.Idle[c.idle.state]
-	if m.tickWoke && m.timer != sim.Never && m.timer > k.base.Jiffy() {
+	spell := c.idle.spell
+	switch {
+	case m.tickWoke && m.timer > k.base.Jiffy():
 		spell = menuTickSpell
-	} else if !s.Polling {
-		// The exit was not idle time.
-		if spell > 2*s.Exit {
-			spell -= s.Exit
-		} else {
-			spell /= 2
-		}
+	case s.Polling && c.idle.timedOut:
+		spell = m.timer
+	case spell > 2*s.Exit:
+		spell -= s.Exit // which was not idle time
+	default:
+		spell /= 2
 	}
 	m.tickWoke = false
 	spell = min(spell, m.timer)
 	f := m.factor[m.bucket]
 	f -= f / 8
 	switch {
-	case m.timer > 0 && spell < menuClip && m.timer != sim.Never:
+	case m.timer > 0 && spell < menuClip:
 		f += int32(1024 * spell / m.timer)
 	default:
 		f += 1024

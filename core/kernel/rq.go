@@ -15,6 +15,8 @@ type rq struct {
 	minV  int64   // a virtual time near those of all tasks, to measure them from
 	load  int64   // summed weight
 
+	expired bool // curr has used up its slice and others wait
+
 	wakePending int // wakeups on their way through the call queue
 
 	// What newidle balance goes by.
@@ -140,8 +142,9 @@ func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
 	k.enqueue(c, t)
 }
 
-// enqueue adds a task to c's fair class.
+// enqueue adds a task to c's fair class, at its clock.
 func (k *Kernel) enqueue(c *cpu, t int32) {
+	k.updateCurr(c)
 	tk := &k.tasks[t]
 	tk.cpu = c.id
 	tk.queued = true
@@ -150,8 +153,9 @@ func (k *Kernel) enqueue(c *cpu, t int32) {
 	c.rq.load += tk.weight
 }
 
-// dequeue takes a task off c's fair class.
+// dequeue takes a task off c's fair class, at its clock.
 func (k *Kernel) dequeue(c *cpu, t int32) {
+	k.updateCurr(c)
 	tk := &k.tasks[t]
 	tk.queued = false
 	tk.saveLag(c.rq.avgV(k))

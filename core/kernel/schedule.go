@@ -35,7 +35,7 @@ func (k *Kernel) idleMode() schedMode {
 
 // schedule begins __schedule: interrupts off, then the run queue's lock.
 func (k *Kernel) schedule(c *cpu) {
-	c.irqsOff = true
+	c.irqsOff[c.depth] = true
 	if k.acquire(c, &c.rq.lock, stScheduleLocked) {
 		k.scheduleLocked(c)
 	}
@@ -106,19 +106,16 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 
 // scheduled is c past schedule(), with interrupts on.
 func (k *Kernel) scheduled(c *cpu) {
-	c.irqsOff = false
 	switch {
 	case c.rq.curr != noTask:
-		k.runTask(c)
+		k.then(c, stTask)
 	case c.needResched:
 		c.mode = k.idleMode()
-		k.schedule(c)
+		k.then(c, stSchedule)
 	default:
 		k.idleEnter(c)
 	}
-	if c.pending != 0 && !c.irqsOff && c.depth == 0 {
-		k.interrupt(c)
-	}
+	k.irqsOn(c)
 }
 
 // updateClock brings c's run-queue clock up to date.

@@ -10,7 +10,7 @@ type callKind uint8
 
 const (
 	callSync  callKind = iota // somebody waits: run, then unlock the descriptor
-	callAsync                 // nobody waits: unlock, then run
+	callAsync                 // nobody waits: the descriptor is free when the function has begun
 	callNohz                  // asynchronous: asks the CPU to balance for all idle ones
 	callWake                  // wakes task ref
 	callKinds
@@ -125,7 +125,7 @@ func (k *Kernel) signal(c, target *cpu, kind TimeKind, counted bool) (path Count
 // that only has its polling flag set finds it at its next check.
 func (k *Kernel) pollWake(c, target *cpu, kind TimeKind) Counter {
 	k.count(PollWakes)
-	seen := k.now + k.transfer(&target.flags, c.id, target.id)
+	seen := c.t + k.transfer(&target.flags, c.id, target.id)
 	target.needResched = true
 	k.charge(c, kind, k.write(&target.flags, c.id))
 	return k.idleSignalled(target, seen)
@@ -164,7 +164,7 @@ func (k *Kernel) unlock(c *cpu, d *desc) {
 	lat := k.store(&d.line, c.id, d.waiter)
 	d.waiter = -1
 	// A spinner looks once a pause.
-	k.rouse(w, 0, k.now+lat+k.noise.Between(0, k.cost[CostRelax]))
+	k.rouse(w, 0, k.now+lat+w.noise.Between(0, k.cost[CostRelax]))
 }
 
 // flush starts serving c's call queue: all that is on it now.
@@ -196,7 +196,7 @@ func (k *Kernel) flushNext(c *cpu) {
 	}
 	c.batch = c.batch[:0]
 	k.pay(c, TimeFlush, CostFlushExit)
-	if c.depth == 1 {
+	if c.depth > 0 {
 		k.irqExit(c)
 		return
 	}
@@ -259,14 +259,12 @@ func (k *Kernel) callArrives(c *cpu, counted bool) {
 
 func (c *cpu) callPath() Counter {
 	switch {
-	case c.depth == 1:
-		return CallsIRQsOff
-	case c.rq.curr == noTask && c.idle.phase == idleAsleep:
+	case c.idle.phase == idleAsleep && c.depth == 0:
 		return CallsAsleep
-	case c.rq.curr == noTask && (c.idle.phase != idleAway || !c.irqsOff):
-		return CallsIdleEntry
-	case c.irqsOff:
+	case c.irqsOff[c.depth] && (c.depth > 0 || c.idle.phase == idleAway):
 		return CallsIRQsOff
+	case c.rq.curr == noTask:
+		return CallsIdleEntry
 	}
 	return CallsBusy
 }

@@ -39,7 +39,7 @@ type TaskSpec struct {
 	Kthread bool  // runs in kernel mode: preempted only where it asks for it
 }
 
-// maxLoops is how deep loops nest.
+// maxLoops is how many loops a program may have.
 const maxLoops = 4
 
 // taskState is what a task is doing.
@@ -63,6 +63,7 @@ type task struct {
 
 	pc    int
 	left  sim.Time // of the OpCompute that it is in
+	rand  sim.Rand // what its program draws
 	loops [maxLoops]struct{ pc, n int32 }
 	depth int
 	stamp sim.Time
@@ -99,7 +100,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		}
 	}
 	// A loop must take time, or the simulation would stand still in it.
-	nested := 0
+	loops := 0
 	for pc, op := range s.Prog {
 		switch op.Kind {
 		case OpCompute, OpSleep:
@@ -111,12 +112,12 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 				return bad("operation %d calls CPU %d: the machine has 0 to %d", pc, op.Obj, len(k.cpus)-1)
 			}
 		case OpLoop:
-			if nested++; nested > maxLoops {
+			if loops++; loops > maxLoops {
 				return bad("more than %d loops", maxLoops)
 			}
 			from := pc - int(op.Obj)
-			if op.Obj < 1 || from < 0 {
-				return bad("operation %d loops back %d operations", pc, op.Obj)
+			if op.Obj < 1 || from < 0 || op.N < 0 {
+				return bad("operation %d loops back %d operations %d times", pc, op.Obj, op.N)
 			}
 			timed := false
 			for _, o := range s.Prog[from:pc] {
@@ -129,6 +130,9 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 			if int(op.Obj) < 0 || int(op.Obj) >= len(k.metrics) {
 				return bad("operation %d: no metric %d", pc, op.Obj)
 			}
+		case OpResched, OpStamp, OpBegin, OpEnd:
+		default:
+			return bad("operation %d is of no known kind: %d", pc, op.Kind)
 		}
 	}
 	id := uint32(len(k.tasks))
@@ -136,6 +140,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		fairEntity: fairEntity{weight: niceWeight[s.Nice+20]},
 		spec:       &s, allowed: allowed, state: taskSleeping, cpu: int16(home),
 		call: desc{line: k.newLine(home), waiter: -1},
+		rand: k.work.Fork(id),
 	})
 	k.armTimer(&k.cpus[home], id, 0)
 	return nil
@@ -144,12 +149,12 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 func (t *task) allows(cpu int16) bool { return t.allowed == nil || t.allowed[cpu] }
 
 // vary returns d within ± percent.
-func (k *Kernel) vary(d sim.Time, percent int32) sim.Time {
+func (t *task) vary(d sim.Time, percent int32) sim.Time {
 	if percent == 0 {
 		return d
 	}
 	w := d / 100 * sim.Time(percent)
-	return k.work.Between(d-w, d+w)
+	return t.rand.Between(d-w, d+w)
 }
 
 // runTask lets c's task go on with its program, until it must see what others did.
@@ -174,12 +179,12 @@ func (k *Kernel) runTask(c *cpu) {
 		t.pc++
 		switch op.Kind {
 		case OpCompute:
-			if t.left = k.vary(op.D, op.N); t.left > 0 {
+			if t.left = t.vary(op.D, op.N); t.left > 0 {
 				k.compute(c, t)
 				return
 			}
 		case OpSleep:
-			d := k.vary(op.D, op.N)
+			d := t.vary(op.D, op.N)
 			t.state = taskSleeping
 			k.pay(c, TimeTimer, CostTimerArm)
 			k.armTimer(c, uint32(id), c.t+d)
@@ -244,10 +249,6 @@ func (k *Kernel) compute(c *cpu, t *task) {
 
 func (k *Kernel) computed(c *cpu) {
 	k.tasks[c.rq.curr].left = 0
-	if c.needResched {
-		k.block(c)
-		return
-	}
 	k.runTask(c)
 }
 

@@ -90,13 +90,17 @@ func (k *Kernel) timer(c *cpu) {
 func (k *Kernel) tickLocked(c *cpu) {
 	k.pay(c, TimeTick, CostTick)
 	k.updateClock(c)
-	if k.updateCurr(c) && c.rq.nrRunning() > 1 {
+	k.updateCurr(c)
+	if c.rq.expired {
 		c.needResched = true
 	}
 	k.release(c, &c.rq.lock)
 	if c.t >= c.rq.nextBalance {
 		c.softirq |= softBalance
 	}
-	k.nohzKick(c)
+	if k.wantsKick(c) {
+		k.then(c, stNohzKick)
+		return
+	}
 	k.irqExit(c)
 }

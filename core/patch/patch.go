@@ -58,13 +58,11 @@ func Lookup(key string) (*Patch, []Part, error) {
 // exclude each other.
 func Apply(b kernel.Base, keys []string) (kernel.Base, error) {
 	var applied []*Patch
-	for i, key := range keys {
-		p, parts, err := Lookup(key)
+	var parts []*Part
+	for _, key := range keys {
+		p, own, err := Lookup(key)
 		if err != nil {
 			return b, err
-		}
-		if slices.Contains(keys[:i], key) {
-			return b, fmt.Errorf("%s is given twice", key)
 		}
 		if !slices.Contains(p.Bases, b.Key) {
 			return b, fmt.Errorf("%s applies to %s, not to %s", p.Key, strings.Join(p.Bases, ", "), b.Key)
@@ -75,7 +73,12 @@ func Apply(b kernel.Base, keys []string) (kernel.Base, error) {
 			}
 		}
 		applied = append(applied, p)
-		for _, part := range parts {
+		for i := range own {
+			part := &own[i]
+			if slices.Contains(parts, part) {
+				return b, fmt.Errorf("%s.%s is given twice", p.Key, part.Key)
+			}
+			parts = append(parts, part)
 			part.Set(&b.Features)
 		}
 	}

@@ -29,6 +29,13 @@ func NewRand(seed, run uint32, s Stream) Rand {
 	return r
 }
 
+// Fork returns the n-th stream of its own that belongs to r. It draws nothing from r.
+func (r Rand) Fork(n uint32) Rand {
+	r.s ^= (uint64(n) + 1) * 0xa0761d6478bd642f
+	r.s = r.Uint64()
+	return r
+}
+
 // Uint64 returns 64 random bits.
 func (r *Rand) Uint64() uint64 {
 	r.s += 0x9e3779b97f4a7c15

@@ -43,27 +43,48 @@ func TestNanosecondsRoundTrip(t *testing.T) {
 	}
 }
 
-// Streams must not depend on each other, on the number of draws before, or on
-// the platform: these are the values that every link's result rests on.
+// These are the values that every link's result rests on.
 func TestRandIsFrozen(t *testing.T) {
-	want := map[Stream]uint64{}
 	for _, c := range []struct {
-		s Stream
-		v uint64
-	}{{Workload, 0}, {Noise, 0}, {Initial, 0}, {Ties, 0}} {
-		r := NewRand(1, 0, c.s)
-		want[c.s] = r.Uint64()
+		seed, run uint32
+		s         Stream
+		want      uint64
+	}{
+		{0, 0, Workload, 0x6db3c43c477e0c8c},
+		{1, 0, Noise, 0xa523fcfc9a6c6000},
+		{1, 9, Initial, 0xa719a6d6a769804f},
+		{1<<32 - 1, 999, Ties, 0xca36bfde71e4b24d},
+	} {
+		r := NewRand(c.seed, c.run, c.s)
+		if got := r.Uint64(); got != c.want {
+			t.Errorf("seed %d, run %d, stream %d begins with %#x, want %#x", c.seed, c.run, c.s, got, c.want)
+		}
 	}
+	r := NewRand(1, 0, Workload)
+	f := r.Fork(7)
+	if got, want := f.Uint64(), uint64(0xe7f6f1569a56b357); got != want {
+		t.Errorf("fork 7 begins with %#x, want %#x", got, want)
+	}
+}
+
+// No two streams begin alike, and forking draws nothing.
+func TestStreamsAreSeparate(t *testing.T) {
 	seen := map[uint64]bool{}
 	for seed := range uint32(20) {
 		for run := range uint32(20) {
 			for s := Workload; s <= Ties; s++ {
 				r := NewRand(seed, run, s)
-				v := r.Uint64()
-				if seen[v] {
-					t.Fatalf("seed %d run %d stream %d starts like another stream", seed, run, s)
+				before := r
+				for _, r := range []Rand{r, r.Fork(0), r.Fork(1), r.Fork(1 << 20)} {
+					v := r.Uint64()
+					if seen[v] {
+						t.Fatalf("seed %d, run %d: stream %d, or a fork of it, begins like another", seed, run, s)
+					}
+					seen[v] = true
 				}
-				seen[v] = true
+				if r != before {
+					t.Fatal("forking changed the stream")
+				}
 			}
 		}
 	}

@@ -13,6 +13,8 @@ import (
 var ipistorm = Workload{
 	Key:   "ipistorm",
 	Title: "ipistorm: one CPU calls a function on another, over and over",
+	Note: "A kernel thread pinned to the sender calls an empty function on the target with smp_call_function_single. The storm begins at a random moment " +
+		"within 4 s. The public module's timeout and mask, several senders, and calls to several CPUs at once are not modelled.",
 	Params: []Param{
 		{Key: "numipi", Label: "Calls", Def: 100000, Min: 1, Max: 10_000_000, Help: "how many calls the sender makes"},
 		{Key: "single", Label: "Single target", Kind: Bool, Def: 1, Help: "1: one target; 0 (everyone at once) is not modelled"},
@@ -31,11 +33,18 @@ var ipistorm = Workload{
 		if v[1].N == 0 {
 			return "single", "1: calls to several CPUs at once are not modelled yet"
 		}
+		if most := maxDelays / max(v[3].N, 1); v[0].N > most {
+			return "numipi", fmt.Sprintf("at most %d with delay=%d: the delays of a run may add up to a minute", most, v[3].N)
+		}
 		return "", ""
 	},
 	Build:   buildIpistorm,
 	Primary: func(s *kernel.Snapshot, _ Values) int64 { return int64(s.Elapsed / sim.Picosecond) },
 }
+
+// maxDelays is how long a run may sleep in all, µs: results are summed over CPUs
+// and runs in picoseconds.
+const maxDelays = 60_000_000
 
 // settling is the longest that a storm waits before it begins: background
 // tasks are then at a random point of their periods.

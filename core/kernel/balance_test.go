@@ -1,0 +1,241 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"schedlab/core/machine"
+	"schedlab/core/sim"
+)
+
+// resting returns a kernel in which nothing happens, and a CPU of it.
+func resting(t *testing.T, m *machine.Machine, id int) (*Kernel, *cpu) {
+	k := newKernel(t, m, Features{}, 0)
+	c := &k.cpus[id]
+	c.t = sim.Second
+	return k, c
+}
+
+func TestAvgIdle(t *testing.T) {
+	for _, c := range []struct{ before, idle, want sim.Time }{
+		{800, 400, 750}, // an eighth of the way
+		{800, 1600, 900},
+		{900, 10_000, 1000}, // capped at twice max_idle_balance_cost
+		{500, 500, 500},
+	} {
+		k, cpu := resting(t, small(t), 3)
+		r := &cpu.rq
+		r.avgIdle = c.before * sim.Microsecond
+		r.idleStamp = cpu.t - c.idle*sim.Microsecond
+		k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}, rand: k.work})
+		k.activate(cpu, 0, cpu.t)
+		if got := r.avgIdle / sim.Microsecond; got != c.want || r.idleStamp != 0 {
+			t.Errorf("avg_idle of %d µs is %d after %d µs of idling, want %d; idle_stamp = %d", c.before, got, c.idle, c.want, r.idleStamp)
+		}
+		k.dequeue(cpu, 0)
+		k.activate(cpu, 0, cpu.t+sim.Second)
+		if got := r.avgIdle / sim.Microsecond; got != c.want {
+			t.Errorf("a wakeup that ended no idle period changed avg_idle to %d", got)
+		}
+	}
+}
+
+// Every newidle call rewrites idle_stamp, the cheap ones and the walks.
+func TestNewidleRewritesIdleStamp(t *testing.T) {
+	for _, overloaded := range []bool{false, true} {
+		k := newKernel(t, small(t), Features{}, 0)
+		spawn(t, k, storm(5, 50, 1))
+		for !k.opened && k.status == Running {
+			k.Step(1)
+		}
+		k.setOverloaded(overloaded)
+		first := k.cpus[5].rq.idleStamp
+		finish(t, k)
+		if last := k.cpus[5].rq.idleStamp; last < k.begin || last == first {
+			t.Errorf("overloaded %v: idle_stamp is still %s", overloaded, last)
+		}
+	}
+}
+
+// A walk goes up as long as what it has spent and what the next level has cost stay
+// below avg_idle.
+func TestNewidleStopsInTime(t *testing.T) {
+	m := lookup(t, "epyc-2x64")
+	for level := range len(m.Domains[16]) {
+		k := newKernel(t, m, Features{}, 0)
+		spawn(t, k, TaskSpec{Name: "one call", CPUs: []int{0}, Kthread: true, Prog: []Op{
+			{Kind: OpSleep, D: 10 * sim.Millisecond}, {Kind: OpBegin}, {Kind: OpCall, Obj: 16, N: 1},
+			{Kind: OpCompute, D: 100 * sim.Microsecond}, {Kind: OpEnd}}})
+		for !k.opened && k.status == Running {
+			k.Step(1)
+		}
+		k.setOverloaded(true)
+		r := &k.cpus[16].rq
+		// Each level is remembered to cost 20 µs, and none costs nearly that: with n
+		// times 20 µs to spend, what was spent below decides about the last level.
+		for i := range r.domains {
+			r.domains[i].maxCost = 20 * sim.Microsecond
+		}
+		r.avgIdle = 20*sim.Microsecond + sim.Nanosecond
+		for i := range level {
+			r.domains[i].maxCost = 0
+			r.avgIdle = 20 * sim.Microsecond // not enough above what the passes below cost
+		}
+		finish(t, k)
+		s := k.counters
+		want := max(level, 1)
+		if got := s[NewidleWalks1+Counter(want)-1]; got != 1 {
+			t.Errorf("level %d: %d walks of %d passes, want 1", level, got, want)
+		}
+	}
+}
+
+func TestMaxCostDecays(t *testing.T) {
+	k, c := resting(t, small(t), 3)
+	c.rq.domains[0].maxCost = 256 * sim.Microsecond
+	c.rq.domains[1].maxCost = 512 * sim.Microsecond
+	c.rq.nextDecay = c.t
+	k.decay(c, c.t)
+	k.decay(c, c.t+sim.Second/2) // not yet again
+	if a, b := c.rq.domains[0].maxCost, c.rq.domains[1].maxCost; a != 253*sim.Microsecond || b != 506*sim.Microsecond {
+		t.Errorf("costs of 256 and 512 µs are %s and %s after a second, want 253 and 506 µs", a, b)
+	}
+	k.decay(c, c.t+sim.Second)
+	if a := c.rq.domains[0].maxCost; a != 253*sim.Microsecond*253/256 {
+		t.Errorf("after two seconds %s", a)
+	}
+}
+
+// One CPU of a group makes the periodic passes: the first idle one, on an idle core
+// above the threads.
+func TestShouldBalance(t *testing.T) {
+	m := small(t) // cores {0,8} {1,9} in one cache, {2,10} {3,11} in the other of the socket
+	for _, c := range []struct {
+		busy  []int
+		level int
+		group int // whose group is meant
+		want  int16
+	}{
+		{nil, 1, 0, 0},
+		{[]int{0}, 1, 0, 8}, // only a thread of a busy core is left
+		{[]int{0}, 2, 0, 1}, // the first idle core
+		{[]int{0, 1}, 2, 0, 8},
+		{[]int{0, 1, 8, 9}, 2, 0, 0}, // nobody idle: the first
+		{[]int{0}, 3, 0, 1},
+		{nil, 3, 4, 4},
+		{[]int{0}, 0, 8, 8},
+	} {
+		k, _ := resting(t, m, 0)
+		for _, b := range c.busy {
+			k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
+			k.enqueue(&k.cpus[b], int32(len(k.tasks)-1))
+		}
+		d := m.Domains[c.group][c.level]
+		for _, x := range d.Groups[d.GroupOf[c.group]].CPUs {
+			if got := k.shouldBalance(&k.cpus[x], c.level); got != (x == c.want) {
+				t.Errorf("busy %v, level %d: CPU %d balances: %v, want only CPU %d", c.busy, c.level, x, got, c.want)
+			}
+		}
+	}
+}
+
+func TestFindBusiestGroup(t *testing.T) {
+	m := small(t)
+	load := func(k *Kernel, cpu, n int) {
+		for range n {
+			k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
+			k.enqueue(&k.cpus[cpu], int32(len(k.tasks)-1))
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		tasks map[int]int // by CPU
+		dst   int
+		level int
+		idle  bool
+		want  bool // something to pull
+	}{
+		{"a pair on the sibling", map[int]int{8: 2}, 0, 0, true, true},
+		{"a single task on the sibling", map[int]int{8: 1}, 0, 0, true, false},
+		{"a pair on another core", map[int]int{9: 2}, 0, 1, true, true},
+		{"a pair there, a task here", map[int]int{9: 2, 8: 1}, 0, 1, true, false},
+		{"a pair there, but dst is busy", map[int]int{9: 2}, 0, 1, false, false},
+		{"a pair under another cache", map[int]int{2: 2}, 0, 2, true, true},
+		{"a pair on another node: left alone", map[int]int{4: 2}, 0, 3, true, false},
+		{"three on another node", map[int]int{4: 2, 5: 1}, 0, 3, true, true},
+		{"an overloaded node", map[int]int{4: 9}, 0, 3, true, true},
+		{"an overloaded node, dst busy", map[int]int{4: 9, 0: 1}, 0, 3, false, true},
+		{"both overloaded alike", map[int]int{4: 9, 0: 9}, 0, 3, false, false},
+	} {
+		k, _ := resting(t, m, 0)
+		for x := range len(m.CPUs) {
+			load(k, x, c.tasks[x])
+		}
+		dst := &k.cpus[c.dst]
+		p := &pass{dst: dst, level: c.level, idle: c.idle}
+		if got := k.findBusiestGroup(m.Domains[c.dst][c.level], p) >= 0; got != c.want {
+			t.Errorf("%s: something to pull: %v, want %v", c.name, got, c.want)
+		}
+		if root := c.level == 3; root && k.overloaded != (k.over > 0) {
+			t.Errorf("%s: overloaded = %v after a pass over the root domain", c.name, k.overloaded)
+		}
+	}
+}
+
+// A pass without a CPU rewrites the root's flag without it.
+func TestRedoRewritesTheFlagWithoutTheCPU(t *testing.T) {
+	m := small(t)
+	k, _ := resting(t, m, 0)
+	for range 2 {
+		k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
+		k.enqueue(&k.cpus[4], int32(len(k.tasks)-1))
+	}
+	p := &pass{dst: &k.cpus[0], level: 3, idle: true}
+	k.findBusiestGroup(m.Domains[0][3], p)
+	if !k.overloaded {
+		t.Error("the first pass saw no pair")
+	}
+	p.without[0], p.out = 4, 1
+	k.findBusiestGroup(m.Domains[0][3], p)
+	if k.overloaded {
+		t.Error("the second pass saw the pair that it leaves out")
+	}
+}
+
+// A kick by a store never makes the kicked CPU balance, for the callback takes the
+// flag that woke it for work of its own; a kick by interrupt does.
+func TestNohzKick(t *testing.T) {
+	for _, c := range []struct {
+		machine  string
+		balances bool
+	}{{"epyc-2x64", false}, {"power9-smt8", true}} {
+		m := lookup(t, c.machine)
+		k := newKernel(t, m, Features{}, 0)
+		last := len(m.CPUs) - 1
+		for i := range 2 {
+			spawn(t, k, hog(fmt.Sprint("hog", i), last))
+		}
+		for k.now < 500*sim.Millisecond && k.Step(1) == Running {
+		}
+		if k.counters[NohzKicks] < 10 {
+			t.Errorf("%s: %d kicks in half a second of two tasks on a CPU", c.machine, k.counters[NohzKicks])
+		}
+		if balanced := k.cpus[40].rq.domains[0].last > 100*sim.Millisecond; balanced != c.balances {
+			t.Errorf("%s: somebody has balanced for CPU 40: %v, want %v", c.machine, balanced, c.balances)
+		}
+	}
+}
+
+// The idle loop updates blocked load at most every 32 ms.
+func TestBlockedUpdate(t *testing.T) {
+	k := newKernel(t, lookup(t, "epyc-2x64"), Features{}, 0)
+	k.cpus[16].rq.avgIdle = 2 * k.base.MigrationCost
+	spawn(t, k, storm(16, 100_000, 1))
+	k.check = false
+	s := finish(t, k)
+	updates := s.Elapsed/blockedPeriod + 1
+	each := 254 * k.cost[CostNohzVisit]
+	if got := sim.Time(s.Time[TimeBalance]); got < updates*each/2 || got > 4*updates*each {
+		t.Errorf("%s of balancing in %s, want about %d updates of %s", got, s.Elapsed, updates, each)
+	}
+}

@@ -79,8 +79,7 @@ const (
 type step uint8
 
 const (
-	stIdleEnter step = iota
-	stIdlePolling
+	stIdlePolling step = iota
 	stIdleCheck
 	stIdleChosen
 	stIdleState
@@ -89,7 +88,6 @@ const (
 	stIdleFlush
 	stIdleSchedule
 	stFlush
-	stFlushed
 	stSchedule
 	stScheduleLocked
 	stNewidleLevel
@@ -196,8 +194,6 @@ func (k *Kernel) run(c *cpu) {
 	f.ledger.from = k.now
 	c.t = k.now
 	switch f.step {
-	case stIdleEnter:
-		k.idleEnter(c)
 	case stIdlePolling:
 		k.idlePoll(c)
 	case stIdleCheck:
@@ -216,8 +212,6 @@ func (k *Kernel) run(c *cpu) {
 		k.idleSchedule(c)
 	case stFlush:
 		k.flushEntry(c)
-	case stFlushed:
-		k.flushed(c)
 	case stSchedule:
 		k.schedule(c)
 	case stScheduleLocked:

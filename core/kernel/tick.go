@@ -6,7 +6,6 @@ import "schedlab/core/sim"
 type tick struct {
 	phase   sim.Time // of all ticks, within a jiffy
 	stopped bool
-	next    sim.Time
 	ev      sim.Handle
 	timers  []timer
 }
@@ -47,8 +46,7 @@ func (k *Kernel) tickRestart(c *cpu) {
 // tickArm sets the next tick: all CPUs tick at the same times.
 func (k *Kernel) tickArm(c *cpu) {
 	j := k.base.Jiffy()
-	c.tick.next = c.t - (c.t-c.tick.phase+j)%j + j
-	c.tick.ev = k.q.At(c.tick.next, evTick, uint16(c.id), 0)
+	c.tick.ev = k.q.At(c.t-(c.t-c.tick.phase+j)%j+j, evTick, uint16(c.id), 0)
 }
 
 // timer is the timer interrupt: first the sleeps that are over, then the tick.

@@ -15,7 +15,8 @@ import (
 //
 // Picoseconds, because the machines' own units are not whole nanoseconds: a
 // POWER9 timebase tick is 1.953 ns and a cycle at 3.4 GHz is 0.294 ns. The
-// range of an int64 is then 106 days, far above any run.
+// range of an int64 is then 106 days. Times that are summed over CPUs and runs
+// have to share it: hours for a run on hundreds of CPUs.
 type Time int64
 
 // Spans.

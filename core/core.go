@@ -42,7 +42,8 @@ type Part struct {
 	Hists    []stats.Hist // per-event samples, ps; [0] is the workload's own
 	Counters []int64      // indexed by kernel.Counter
 	Time     []int64      // ps by kernel.TimeKind: over all CPUs, sums to CPUs × Elapsed
-	Fault    string       // what broke, if the model's invariants did
+	Fault    string       // why the job ended without being done: an invariant broke, or a limit was reached
+	Limit    bool         // it was a limit: of events, or of simulated time
 }
 
 // A Result puts the parts of a scenario together.
@@ -105,7 +106,7 @@ func (m *Sim) Part(p *Part) {
 	m.k.Read(&m.snap)
 	*p = Part{
 		Job: m.job, Done: m.status == kernel.Done, Events: m.snap.Events, Elapsed: int64(m.snap.Elapsed),
-		Hists: m.snap.Hists, Counters: m.snap.Counters, Time: m.snap.Time, Fault: m.snap.Fault,
+		Hists: m.snap.Hists, Counters: m.snap.Counters, Time: m.snap.Time, Fault: m.snap.Fault, Limit: m.status == kernel.Exceeded,
 	}
 	if p.Done {
 		p.Primary = m.workload.Primary(&m.snap, m.params)

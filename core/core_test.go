@@ -289,3 +289,53 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// Links that once broke the model.
+func TestLinksThatBroke(t *testing.T) {
+	for _, link := range []string{
+		// An interrupt in the moment between a softirq's end and its return.
+		"?m=power9-smt8&bg=busy&c.nohz_visit=100000&numipi=3000&runs=6&arm=",
+		"?m=power9-smt8&bg=pair&c.nohz_visit=50000&numipi=3000&runs=3",
+	} {
+		mustRun(t, parse(t, link))
+	}
+}
+
+// The longest runs that a link may ask for fit into the sums.
+func TestLongestRunsFit(t *testing.T) {
+	s, problems := scenario.Parse("?runs=1000&numipi=60&delay=1000000&bg=quiet&arm=")
+	if len(problems) != 1 || problems[0].Key != "runs" {
+		t.Fatalf("%v, want a problem with runs", problems)
+	}
+	s.Arms = s.Arms[:1]
+	var most int
+	if _, err := fmt.Sscanf(problems[0].Want, "at most %d", &most); err != nil {
+		t.Fatal(err)
+	}
+	s.Runs = most
+	m, err := Start(s, Job{0, most - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m.Step(1<<20) == kernel.Running {
+	}
+	var p Part
+	if m.Part(&p); !p.Done {
+		t.Errorf("one of %d runs of 60 s: %s", most, p.Fault)
+	}
+}
+
+// A run that reaches a limit says so, and is not taken for a broken one.
+func TestLimit(t *testing.T) {
+	s := parse(t, "?runs=1000&numipi=1000000&arm=&bg=quiet&c.call_func=100000")
+	m, err := Start(s, Job{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m.Step(1<<20) == kernel.Running {
+	}
+	var p Part
+	if m.Part(&p); p.Done || !p.Limit || !strings.Contains(p.Fault, "as long as a run may last") {
+		t.Errorf("done %v, limit %v, %q", p.Done, p.Limit, p.Fault)
+	}
+}

@@ -10,7 +10,9 @@ import (
 )
 
 const (
-	partFormat = 1  // the first byte of a Part's bytes
+	partFormat = 1 // the first byte of a Part's bytes
+	partDone   = 1 // bits of its state
+	partLimit  = 2
 	maxHists   = 16 // of a Part: a histogram takes 8 KB, however few bytes tell of it
 )
 
@@ -18,7 +20,7 @@ const (
 // their way between workers. It fails if p has more histograms than
 // UnmarshalBinary takes, or a negative job.
 //
-// The form is unsigned varints for arm, run, done (0 or 1) and events; signed
+// The form is unsigned varints for arm, run, state (bit 0 done, bit 1 limit) and events; signed
 // ones for the primary figure and the elapsed time; then, each behind its
 // length, the histograms, the counters, the time account (signed varints) and
 // the fault's bytes.
@@ -29,11 +31,14 @@ func (p *Part) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, partFormat)
 	b = binary.AppendUvarint(b, uint64(p.Arm))
 	b = binary.AppendUvarint(b, uint64(p.Run))
-	done := uint64(0)
+	state := uint64(0)
 	if p.Done {
-		done = 1
+		state |= partDone
 	}
-	b = binary.AppendUvarint(b, done)
+	if p.Limit {
+		state |= partLimit
+	}
+	b = binary.AppendUvarint(b, state)
 	b = binary.AppendUvarint(b, p.Events)
 	b = binary.AppendVarint(b, p.Primary)
 	b = binary.AppendVarint(b, p.Elapsed)
@@ -65,7 +70,8 @@ func (p *Part) UnmarshalBinary(b []byte) error {
 	var q Part
 	q.Arm = int(d.uint(math.MaxInt32))
 	q.Run = int(d.uint(math.MaxInt32))
-	q.Done = d.uint(1) == 1
+	state := d.uint(partDone | partLimit)
+	q.Done, q.Limit = state&partDone != 0, state&partLimit != 0
 	q.Events = d.uint(math.MaxUint64)
 	q.Primary = d.int()
 	q.Elapsed = d.int()

@@ -112,6 +112,7 @@ const (
 	stWakeLocked
 	stFlushWakeLocked
 	stSoftirq
+	stSoftirqEnded
 )
 
 func (k *Kernel) initCPU(i int, phase sim.Time) {
@@ -261,6 +262,8 @@ func (k *Kernel) run(c *cpu) {
 		k.flushWakeLocked(c)
 	case stSoftirq:
 		k.softirqRun(c)
+	case stSoftirqEnded:
+		k.softirqEnded(c)
 	}
 }
 

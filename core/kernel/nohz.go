@@ -58,7 +58,7 @@ type rebalance struct {
 	level   int
 }
 
-// softirqStart runs the balance softirq, with interrupts on. It returns to softirqEnd.
+// softirqStart runs the balance softirq, with interrupts on, until softirqEnded.
 func (k *Kernel) softirqStart(c *cpu) {
 	c.soft = rebalance{running: true, nohz: c.softirq&softNohz != 0, cpu: int(c.id)}
 	c.softirq = 0
@@ -172,11 +172,14 @@ func (k *Kernel) rebalancePassed(c *cpu) {
 	k.then(c, stSoftirq)
 }
 
-// softirqEnd goes back to what the softirq was run from.
-func (k *Kernel) softirqEnd(c *cpu) {
+// softirqEnd ends the softirq once what it was charged with has passed.
+func (k *Kernel) softirqEnd(c *cpu) { k.then(c, stSoftirqEnded) }
+
+// softirqEnded goes back to what the softirq was run from.
+func (k *Kernel) softirqEnded(c *cpu) {
 	c.soft.running = false
-	if c.depth == 1 {
-		k.then(c, stIRQReturn)
+	if c.depth > 0 {
+		k.irqReturn(c)
 		return
 	}
 	k.idleFlushed(c)

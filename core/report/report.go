@@ -97,6 +97,9 @@ func newView(r *core.Result) *view {
 	return v
 }
 
+// maxFaults is how many runs of an arm that broke are told of one by one.
+const maxFaults = 10
+
 func (v *view) addArm(r *core.Result, i int) {
 	a := armView{total: r.Total(i), summary: stats.Summarize(r.Primaries(i))}
 	if i < len(r.Scenario.Arms) {
@@ -107,14 +110,21 @@ func (v *view) addArm(r *core.Result, i int) {
 	if a.finished < a.of {
 		v.warnings = append(v.warnings, fmt.Sprintf("%s: runs finished %d of %d", a.name, a.finished, a.of))
 	}
+	faults := 0
 	for j := range r.Parts[i] {
 		p := &r.Parts[i][j]
 		if p.Done {
 			a.runs = append(a.runs, p)
 		}
-		if p.Fault != "" {
+		if p.Fault == "" {
+			continue
+		}
+		if faults++; faults <= maxFaults {
 			v.warnings = append(v.warnings, fmt.Sprintf("%s, run %d: %s", a.name, j+1, p.Fault))
 		}
+	}
+	if faults > maxFaults {
+		v.warnings = append(v.warnings, fmt.Sprintf("%s: … and %d runs more", a.name, faults-maxFaults))
 	}
 	if i > 0 {
 		a.comparison = r.Compare(i)

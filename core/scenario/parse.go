@@ -33,10 +33,13 @@ func Parse(link string) (Scenario, []Problem) {
 // queryOf cuts the query out of a link.
 func queryOf(link string) string {
 	link, _, _ = strings.Cut(strings.TrimSpace(link), "#")
-	if _, query, ok := strings.Cut(link, "?"); ok {
+	// What stands before the question mark is a URL's address, unless it looks like
+	// part of a query: then it is one, with a slip in it.
+	address, query, ok := strings.Cut(link, "?")
+	switch {
+	case ok && !strings.ContainsAny(address, "=&"):
 		return query
-	}
-	if strings.Contains(link, "://") {
+	case !ok && !strings.Contains(link, "=") && strings.Contains(link, "://"):
 		return ""
 	}
 	return link
@@ -137,11 +140,28 @@ func (p *parser) scenario() Scenario {
 	s.Params = p.params(s)
 	s.Arms = p.patches(s)
 	s.Background = p.choice("bg", s.Background, Backgrounds())
-	s.Runs = int(p.number("runs", int64(s.Runs), 1, MaxRuns))
+	s.Runs = p.runs(s)
 	s.Seed = uint32(p.number("seed", int64(s.Seed), 0, 1<<32-1))
 	s.Costs = p.costs(s)
 	s.Check = p.number("check", 0, 0, 1) == 1
 	return s
+}
+
+// runs reads the number of runs per arm: as many as the machine's CPUs can have
+// their time summed over.
+func (p *parser) runs(s Scenario) int {
+	runs := int(p.number("runs", int64(s.Runs), 1, MaxRuns))
+	w, _ := workload.Lookup(s.Workload)
+	m, err := machine.Lookup(s.Machine)
+	if err != nil || w.Longest == nil {
+		return runs
+	}
+	most := max(int(sim.Never/w.Longest(s.Params)/sim.Time(len(m.CPUs))), 1)
+	if runs > most {
+		p.bad("runs", strconv.Itoa(runs), fmt.Sprintf("at most %d when each is so long", most))
+		return min(most, s.Runs)
+	}
+	return runs
 }
 
 // params reads the parameters of the scenario's workload.
@@ -175,6 +195,7 @@ func (p *parser) params(s Scenario) workload.Values {
 	}
 	// Values that are right one by one may not go together. Defaults do, so
 	// this ends with them at the latest.
+	blamed := false
 	for range len(values) + 1 {
 		key, want := w.Check(m, values)
 		i := w.Param(key)
@@ -182,10 +203,14 @@ func (p *parser) params(s Scenario) workload.Values {
 			return values
 		}
 		value := formatValue(&w.Params[i], values[i])
-		p.bad(key, value, want)
 		if value == formatValue(&w.Params[i], def[i]) {
+			if !blamed {
+				p.bad(key, value, want)
+			}
 			break // it is another parameter's fault
 		}
+		p.bad(key, value, want)
+		blamed = true
 		values[i] = def[i]
 	}
 	return def

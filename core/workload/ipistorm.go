@@ -24,7 +24,7 @@ var ipistorm = Workload{
 		{Key: "cpulist", Label: "Sender", Kind: CPUs, Def: 8, Min: 1, Max: 1, Help: "the CPU that sends"},
 		{Key: "modified", Label: "Modified module", Kind: Bool, Def: 1, Help: "1: offset counts from the sender over all CPUs; 0: the public module's rule, over the listed CPUs only"},
 	},
-	Metric: Metric{Name: "elapsed", Unit: "ns", Better: "lower", Event: "one call, from its first instruction to its return", Events: "numipi"},
+	Metric: Metric{Name: "elapsed", Unit: "ns", Better: "lower", Event: "one call, from its first instruction to its return", Noun: "call", Events: "numipi"},
 	Check: func(m *machine.Machine, v Values) (string, string) {
 		n := len(m.CPUs)
 		if c := v[5].CPUs[0]; c >= n {
@@ -37,6 +37,10 @@ var ipistorm = Workload{
 			return "numipi", fmt.Sprintf("at most %d with delay=%d: the delays of a run may add up to a minute", most, v[3].N)
 		}
 		return "", ""
+	},
+	Longest: func(v Values) sim.Time {
+		const call = 20 * sim.Microsecond // with a walk in every one
+		return settling + sim.Time(v[0].N)*(call+sim.Time(v[3].N)*sim.Microsecond*21/20)
 	},
 	Build:   buildIpistorm,
 	Primary: func(s *kernel.Snapshot, _ Values) int64 { return int64(s.Elapsed / sim.Picosecond) },

@@ -7,6 +7,7 @@ import (
 
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
+	"schedlab/core/sim"
 )
 
 // A Kind is what a parameter's value looks like in a link.
@@ -45,6 +46,7 @@ type Metric struct {
 	Unit   string // "ns"
 	Better string // "lower" or "higher"
 	Event  string // what one per-event sample is: "one call, round trip"
+	Noun   string // such an event in a word: "call"
 	Events string // the parameter that says how many events a run has, to give the figure per event; "" if none does
 }
 
@@ -59,6 +61,10 @@ type Workload struct {
 	// Check says what is wrong with the values on a machine: the key of the
 	// parameter at fault and what is allowed instead. An empty key: nothing.
 	Check func(m *machine.Machine, v Values) (key, want string)
+	// Longest returns about how long a run can last, in simulated time, with the
+	// model's own constants: results are summed over CPUs and runs, so it bounds
+	// how many runs there may be. Nil: any number.
+	Longest func(v Values) sim.Time
 	// Build adds the workload's tasks to a kernel. The values have passed Check.
 	Build func(k *kernel.Kernel, v Values) error
 	// Primary returns the primary figure of a run that is done, in thousandths

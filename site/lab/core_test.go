@@ -44,7 +44,7 @@ func TestPoolSameBits(t *testing.T) {
 
 // TestPoolStopsCore: a job that is in the middle of things stops soon.
 func TestPoolStopsCore(t *testing.T) {
-	s := parse(t, "?numipi=10000000&runs=1000&bg=quiet")
+	s := parse(t, "?numipi=10000000&runs=100&bg=quiet")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()

@@ -1,5 +1,6 @@
 // Package lab runs scenarios: natively in goroutines, and in a browser in
-// workers. It knows no page and no terminal.
+// workers. It also holds what a page knows, the question and its answer, as
+// data and words. It knows no DOM and no terminal.
 package lab
 
 import (

@@ -72,7 +72,7 @@ func TestPoolPartsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const length = 2 * time.Second
 		var largest time.Duration
-		p := Pool{Workers: 1, start: func(_ scenario.Scenario, j core.Job) (sim, error) {
+		p := Pool{Workers: 1, start: func(_ scenario.Scenario, j core.Job) (simulation, error) {
 			return &fake{job: j, perEvent: 100 * time.Nanosecond, events: int(length / 100), end: kernel.Done, largest: &largest}, nil
 		}}
 		began := time.Now()
@@ -143,7 +143,7 @@ func TestPoolOrderAndWorkers(t *testing.T) {
 			var mu sync.Mutex
 			var order []core.Job
 			var busy, most atomic.Int32
-			p := Pool{Workers: workers, start: func(_ scenario.Scenario, j core.Job) (sim, error) {
+			p := Pool{Workers: workers, start: func(_ scenario.Scenario, j core.Job) (simulation, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				order = append(order, j)
@@ -198,7 +198,7 @@ func (c *counted) Step(n int) kernel.Status {
 
 func TestPoolCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := Pool{Workers: 4, start: func(_ scenario.Scenario, j core.Job) (sim, error) {
+		p := Pool{Workers: 4, start: func(_ scenario.Scenario, j core.Job) (simulation, error) {
 			return &fake{job: j, perEvent: time.Microsecond, events: 1 << 40}, nil
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -222,7 +222,7 @@ func TestPoolCancel(t *testing.T) {
 		// Cancelled before it began: nothing is simulated.
 		ctx, cancel = context.WithCancel(t.Context())
 		cancel()
-		p.start = func(scenario.Scenario, core.Job) (sim, error) {
+		p.start = func(scenario.Scenario, core.Job) (simulation, error) {
 			t.Error("a job was started")
 			return nil, errors.New("unreachable")
 		}
@@ -235,7 +235,7 @@ func TestPoolCancel(t *testing.T) {
 // TestPoolFault: a broken job is heard of, and the others go on.
 func TestPoolFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := Pool{Workers: 2, start: func(_ scenario.Scenario, j core.Job) (sim, error) {
+		p := Pool{Workers: 2, start: func(_ scenario.Scenario, j core.Job) (simulation, error) {
 			f := &fake{job: j, events: 10, end: kernel.Done}
 			if j.Arm == 1 {
 				f.end = kernel.Broken
@@ -258,15 +258,15 @@ func TestPoolFault(t *testing.T) {
 func TestPoolError(t *testing.T) {
 	refused := errors.New("no such machine")
 	for name, c := range map[string]struct {
-		fail func() (sim, error)
+		fail func() (simulation, error)
 		want string
 	}{
-		"error": {func() (sim, error) { return nil, refused }, "no such machine"},
-		"panic": {func() (sim, error) { panic("index out of range") }, "run 3 of arm 2: the simulator itself failed: index out of range"},
+		"error": {func() (simulation, error) { return nil, refused }, "no such machine"},
+		"panic": {func() (simulation, error) { panic("index out of range") }, "run 3 of arm 2: the simulator itself failed: index out of range"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := Pool{Workers: 2, start: func(_ scenario.Scenario, j core.Job) (sim, error) {
+				p := Pool{Workers: 2, start: func(_ scenario.Scenario, j core.Job) (simulation, error) {
 					if j == (core.Job{Arm: 1, Run: 2}) {
 						return c.fail()
 					}

@@ -1,0 +1,146 @@
+package lab
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"schedlab/core"
+	"schedlab/core/kernel"
+	"schedlab/core/stats"
+)
+
+// result returns a result with these primary figures, in ns a run, by arm; a
+// negative one has not finished.
+func result(t *testing.T, link string, runs ...[]float64) *core.Result {
+	r := core.NewResult(parse(t, link))
+	for arm, values := range runs {
+		for run, v := range values {
+			p := core.Part{Job: core.Job{Arm: arm, Run: run}, Done: v >= 0, Events: 100, Primary: int64(1000 * max(v, 0)), Elapsed: int64(1000 * max(v, 0)),
+				Hists: make([]stats.Hist, 1), Counters: make([]int64, kernel.NumCounters), Time: make([]int64, kernel.NumTimes)}
+			for range 10 {
+				p.Hists[0].Add(1e6)
+			}
+			p.Counters[kernel.CallsSent], p.Counters[kernel.CallsPolledMwait], p.Counters[kernel.CallsIRQsOff] = 10, 10-int64(arm), int64(arm)
+			p.Time[kernel.TimeNewidle], p.Time[kernel.TimeCall], p.Time[kernel.TimeIdle] = 4e7-int64(arm)*3e7, 1e7, 9e10
+			p.Time[kernel.TimeTimer] = 10
+			r.Put(&p)
+		}
+	}
+	return r
+}
+
+var six = []float64{100, 110, 120, 130, 140, 150}
+
+func times(f float64, values []float64) (out []float64) {
+	for _, v := range values {
+		out = append(out, v*f)
+	}
+	return out
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, c := range map[string]struct {
+		r       *core.Result
+		running bool
+		want    string
+	}{
+		"lower":    {result(t, "?runs=6", six, times(0.5, six)), false, "SM_IDLE v2 takes 50.0 % off ipistorm's elapsed time (in this model, 95 % interval of the paired changes −50.0 % to −50.0 %, p = 0.002, 6 pairs of runs)."},
+		"higher":   {result(t, "?runs=6", six, times(2, six)), false, "SM_IDLE v2 adds 100.0 % to ipistorm's elapsed time (in this model, 95 % interval of the paired changes +100.0 % to +100.0 %, p = 0.002, 6 pairs of runs)."},
+		"same":     {result(t, "?runs=6", six, times(1.01, six)), false, "SM_IDLE v2 makes no significant difference to ipistorm's elapsed time (in this model, means +1.0 %, 95 % interval"},
+		"few":      {result(t, "?runs=6", six[:3], times(0.5, six[:3])), true, "There is no verdict yet on SM_IDLE v2 (in this model, means −50.0 %, 3 pairs of runs, a verdict needs 4)."},
+		"few runs": {result(t, "?runs=1", six[:1], times(0.5, six[:1])), false, "There is no verdict on SM_IDLE v2 (in this model, means −50.0 %, 1 pair of runs, a verdict needs 4)."},
+		"none":     {result(t, "?runs=6", []float64{5, -1}, []float64{-1}), true, "No pair of runs has finished yet, so there is no verdict on SM_IDLE v2."},
+		"one arm":  {result(t, "?runs=6&arm=", six), false, "baseline runs ipistorm in 125 ns (in this model, mean of 6 runs)."},
+		"nothing":  {result(t, "?runs=6&arm=", []float64{-1}), true, "No run has finished yet."},
+	} {
+		a := NewAnswer(c.r, c.running)
+		if len(a.Verdicts) != 1 {
+			t.Fatalf("%s: %d verdicts", name, len(a.Verdicts))
+		}
+		got := strings.ReplaceAll(a.Verdicts[0].String(), "\u00a0", " ")
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if a.Basis != "simulated, model 1, busy background" {
+			t.Errorf("%s: the figures rest on %q", name, a.Basis)
+		}
+		if a.Tags[0] != "simulated" || a.Tags[1] != "model 1" || a.Tags[4] != "busy background" {
+			t.Errorf("%s: tags %q", name, a.Tags)
+		}
+	}
+}
+
+// While runs are to come, nobody is warned that there are too few of them.
+func TestWarnings(t *testing.T) {
+	r := result(t, "?runs=6", six[:5], times(0.5, six[:5]))
+	if w := NewAnswer(r, true).Warnings; len(w) > 0 {
+		t.Errorf("while running: %q", w)
+	}
+	if w := NewAnswer(r, false).Warnings; len(w) != 1 || !strings.Contains(w[0], "at least 6 runs") {
+		t.Errorf("after it was cancelled: %q", w)
+	}
+}
+
+func TestTables(t *testing.T) {
+	a := NewAnswer(result(t, "?runs=6", six, times(0.5, six)), false)
+	rows := func(list []Row) map[string]string {
+		m, head := map[string]string{}, ""
+		for _, r := range list {
+			if r.Head {
+				head = r.Name + ": "
+			}
+			m[head+r.Name] = strings.ReplaceAll(strings.Join(append(r.Cells, r.Change), "; "), "\u00a0", " ")
+		}
+		return m
+	}
+	for _, c := range []struct{ got, want string }{
+		{rows(a.Statistics)["runs finished"], "6 of 6; 6 of 6; "},
+		{rows(a.Statistics)["elapsed time of a run: mean"], "125 ns; 62.5 ns; "},
+		{rows(a.Statistics)["elapsed time of a run: change of means"], " ; −50.0 %; "},
+		{rows(a.Statistics)["time of one call: p50"], "1.00 µs; 1.00 µs; "},
+		{rows(a.Calls)[kernel.Counters[kernel.CallsIRQsOff].Text], "0.0 %; 10.0 %; +10.0"},
+		{rows(a.Counters)["calls"], "10; 10; 0"},
+		{rows(a.Account.Apart)["idle"], "9,000,000; 9,000,000; 0"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+	if len(a.Account.Rows) != 3 || a.Account.Rows[0].Name != "newidle" || a.Account.Rows[2].Name != "others" {
+		t.Fatalf("account %+v", a.Account.Rows)
+	}
+	if r := a.Account.Rows[0]; r.Cells[0] != "4,000.0" || r.Cells[1] != "1,000.0" || r.Change != "−3,000.0" || math.Abs(r.Bars[1]-25) > 1e-9 {
+		t.Errorf("newidle: %+v", r)
+	}
+	if len(a.Digest) != 16 {
+		t.Errorf("digest %q", a.Digest)
+	}
+	if len(a.Published) != 1 || a.Published[0].Rows[0].Arm != "SM_IDLE v2" || a.Published[0].Rows[1].Mark != "1" || !strings.HasPrefix(a.Published[0].Notes[0], "No prediction: ") {
+		t.Errorf("published %+v", a.Published)
+	}
+}
+
+// An answer of nothing, and of what is not comparable, is words all the same.
+func TestAnswerOfNothing(t *testing.T) {
+	for _, link := range []string{"", "?arm=", "?m=power9-smt8&arm=&arm=sm-idle-v1&arm=sm-idle-v2"} {
+		a := NewAnswer(core.NewResult(parse(t, link)), true)
+		if len(a.Calls) > 0 || len(a.Account.Rows) > 0 || a.Digest != "" || len(a.Verdicts) == 0 {
+			t.Errorf("%s: %+v", link, a)
+		}
+	}
+}
+
+func TestCall(t *testing.T) {
+	for link, want := range map[string]string{
+		"":                               "CPU 8 calls CPU 16: same socket, 100 ns a line",
+		"?modified=0":                    "CPU 8 calls CPU 0: same socket, 100 ns a line",
+		"?m=power9-smt8&cpulist=159":     "CPU 159 calls CPU 7: other socket, 443 ns a line",
+		"?m=xeon-240&cpulist=0&offset=0": "CPU 0 calls CPU 0: same CPU, 2.60 ns a line",
+	} {
+		_, _, words := Call(parse(t, link))
+		if words = strings.ReplaceAll(words, "\u00a0", " "); words != want {
+			t.Errorf("%s: %q, want %q", link, words, want)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package lab
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"schedlab/core/kernel"
+	"schedlab/core/machine"
+	"schedlab/core/patch"
+	"schedlab/core/scenario"
+	"schedlab/core/workload"
+)
+
+// A Form is a question as it stands in the page's fields: a text for each key
+// of a link, right or wrong. What is right is for scenario.Parse to say, so
+// that fields and links obey one set of rules.
+type Form struct {
+	keys  []string
+	texts map[string]string
+	Arms  [][]string // patch keys of each arm
+}
+
+// formOf fills a form with a valid scenario.
+func formOf(s scenario.Scenario) Form {
+	f := Form{texts: map[string]string{}}
+	f.set("m", s.Machine)
+	f.set("k", s.Kernel)
+	f.set("w", s.Workload)
+	if w, err := workload.Lookup(s.Workload); err == nil {
+		for i := range min(len(w.Params), len(s.Params)) {
+			if w.Params[i].Kind == workload.CPUs {
+				f.set(w.Params[i].Key, scenario.FormatCPUs(s.Params[i].CPUs))
+			} else {
+				f.set(w.Params[i].Key, strconv.FormatInt(s.Params[i].N, 10))
+			}
+		}
+	}
+	for _, arm := range s.Arms {
+		f.Arms = append(f.Arms, slices.Clone(arm))
+	}
+	f.set("bg", s.Background)
+	f.set("runs", strconv.Itoa(s.Runs))
+	f.set("seed", strconv.FormatUint(uint64(s.Seed), 10))
+	for _, c := range s.Costs {
+		f.set("c."+c.Key, c.Value.Nanoseconds())
+	}
+	if s.Check {
+		f.set("check", "1")
+	}
+	return f
+}
+
+// Text returns what stands in the field of a key: "" if there is none.
+func (f *Form) Text(key string) string { return f.texts[key] }
+
+// set puts a text in a field. A changed constant or check that is emptied goes
+// back to its default.
+func (f *Form) set(key, text string) {
+	if text == "" && (key == "check" || strings.HasPrefix(key, "c.")) {
+		delete(f.texts, key)
+		f.keys = slices.DeleteFunc(f.keys, func(k string) bool { return k == key })
+		return
+	}
+	if _, ok := f.texts[key]; !ok {
+		f.keys = append(f.keys, key)
+	}
+	f.texts[key] = text
+}
+
+// parse reads the form like a link.
+func (f *Form) parse() (scenario.Scenario, []scenario.Problem) {
+	var b strings.Builder
+	write := func(key, value string) {
+		b.WriteString("&" + url.QueryEscape(key) + "=" + url.QueryEscape(value))
+	}
+	for _, key := range f.keys {
+		write(key, f.texts[key])
+	}
+	for _, arm := range f.Arms {
+		write("arm", strings.Join(arm, ","))
+	}
+	return scenario.Parse("?" + b.String())
+}
+
+// choose returns the form of s with another machine, kernel or workload (key
+// m, k or w). What has its default keeps its default, which may be another
+// one then; a workload's parameters don't outlive it.
+func choose(s scenario.Scenario, key, value string) Form {
+	drop := []string{key}
+	if key == "w" {
+		if w, err := workload.Lookup(s.Workload); err == nil {
+			for i := range w.Params {
+				drop = append(drop, w.Params[i].Key)
+			}
+		}
+	}
+	pieces := strings.Split(strings.TrimPrefix(s.Query(), "?"), "&")
+	pieces = slices.DeleteFunc(pieces, func(piece string) bool {
+		k, _, _ := strings.Cut(piece, "=")
+		return slices.Contains(drop, k)
+	})
+	pieces = append(pieces, key+"="+url.QueryEscape(value))
+	near, _ := scenario.Parse("?" + strings.Join(pieces, "&"))
+	return formOf(near)
+}
+
+// An Option is one value of a choice: a short title, which a narrow field
+// has room for, and what else there is to say.
+type Option struct{ Key, Title, More string }
+
+// option cuts a title after its name.
+func option(key, title, after string) Option {
+	name, more, _ := strings.Cut(title, after)
+	return Option{key, name, more}
+}
+
+// Machines, Kernels, Workloads and Backgrounds list what can be chosen.
+func Machines() (list []Option) {
+	for _, m := range machine.Catalogue() {
+		o := option(m.Key, m.Title, ", ")
+		o.Title = fmt.Sprintf("%s, %d CPUs", o.Title, len(m.CPUs))
+		o.More, _, _ = strings.Cut(o.More, " (") // how many CPUs that are
+		list = append(list, o)
+	}
+	return list
+}
+
+func Kernels() (list []Option) {
+	for i := range kernel.Bases {
+		list = append(list, option(kernel.Bases[i].Key, kernel.Bases[i].Title, ": "))
+	}
+	return list
+}
+
+func Workloads() (list []Option) {
+	for _, w := range workload.Workloads {
+		list = append(list, option(w.Key, w.Title, ": "))
+	}
+	return list
+}
+
+func Backgrounds() (list []Option) {
+	for i := range workload.Backgrounds {
+		list = append(list, option(workload.Backgrounds[i].Key, workload.Backgrounds[i].Title, ": "))
+	}
+	return list
+}
+
+// A PatchChoice is a patch that an arm may have.
+type PatchChoice struct {
+	Key, Title string
+	Subject    string // as posted
+	Story      string
+	Fate       string
+	On         bool   // all of it
+	Some       bool   // some of its parts
+	Reason     string // why it can't be had: then it is not to be chosen
+	Parts      []PartChoice
+}
+
+// A PartChoice is a part of a patch.
+type PartChoice struct {
+	Key, Text string // Key is patch.part
+	On        bool
+}
+
+// Choices lists the patches that arm may have on a kernel.
+func Choices(kernelKey string, arm []string) (list []PatchChoice) {
+	base, _ := kernel.LookupBase(kernelKey)
+	for i := range patch.Patches {
+		p := &patch.Patches[i]
+		title, subject, _ := strings.Cut(p.Title, ": ")
+		c := PatchChoice{Key: p.Key, Title: title, Subject: subject, Story: p.Story, Fate: p.Fate, On: slices.Contains(arm, p.Key)}
+		for _, part := range p.Parts {
+			key := p.Key + "." + part.Key
+			on := c.On || slices.Contains(arm, key)
+			c.Some = c.Some || on
+			c.Parts = append(c.Parts, PartChoice{key, part.Text, on})
+		}
+		if !c.Some {
+			if _, err := patch.Apply(base, append(slices.Clone(arm), p.Key)); err != nil {
+				c.Reason = err.Error()
+			}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// toggle returns arm with a patch or a part (patch.part) put in or taken out.
+// All parts of a patch together are the patch.
+func toggle(arm []string, key string, on bool) []string {
+	p, parts, err := patch.Lookup(key)
+	if err != nil {
+		return arm
+	}
+	have := map[string]bool{}
+	for _, part := range p.Parts {
+		full := p.Key + "." + part.Key
+		have[full] = slices.Contains(arm, p.Key) || slices.Contains(arm, full)
+	}
+	for _, part := range parts {
+		have[p.Key+"."+part.Key] = on
+	}
+	out := slices.DeleteFunc(slices.Clone(arm), func(k string) bool {
+		name, _, _ := strings.Cut(k, ".")
+		return name == p.Key
+	})
+	var some []string
+	for _, part := range p.Parts {
+		if full := p.Key + "." + part.Key; have[full] {
+			some = append(some, full)
+		}
+	}
+	if len(some) == len(p.Parts) {
+		some = []string{p.Key}
+	}
+	return append(out, some...)
+}
+
+// ArmTitle names an arm for people: "baseline" without patches.
+func ArmTitle(arm []string) string {
+	if len(arm) == 0 {
+		return "baseline"
+	}
+	var names []string
+	for _, key := range arm {
+		name := key
+		if p, _, err := patch.Lookup(key); err == nil {
+			name, _, _ = strings.Cut(p.Title, ":")
+			if _, part, ok := strings.Cut(key, "."); ok {
+				name += " (" + part + " only)"
+			}
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " + ")
+}
+
+// newArm returns an arm that none of arms is: with the first patch that gives
+// one, the newest first.
+func newArm(kernelKey string, arms [][]string) []string {
+	base, err := kernel.LookupBase(kernelKey)
+	known := func(arm []string) bool {
+		return slices.ContainsFunc(arms, func(a []string) bool { return slices.Equal(a, arm) })
+	}
+	if err == nil {
+		for i := range patch.Patches {
+			arm := []string{patch.Patches[len(patch.Patches)-1-i].Key}
+			if _, err := patch.Apply(base, arm); err == nil && !known(arm) {
+				return arm
+			}
+		}
+		for i := range patch.Patches {
+			for _, part := range patch.Patches[i].Parts {
+				if arm := []string{patch.Patches[i].Key + "." + part.Key}; !known(arm) {
+					return arm
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"syscall/js"
+	"time"
+
+	"github.com/vugu/vugu"
+	"github.com/vugu/vugu/domrender"
+
+	"schedlab/site/lab"
+)
+
+// Main mounts the page on the document's element #app and runs it until
+// the document goes away. What #app already holds is adopted where it is like
+// what is rendered, and replaced where it is not.
+func Main(r lab.Runner) error {
+	renderer, err := domrender.New("#app")
+	if err != nil {
+		return fmt.Errorf("mounting the page: %w", err)
+	}
+	env := renderer.EventEnv()
+	// update changes the page from outside of a Vugu handler, which would hold the lock.
+	update := func(change func()) {
+		go func() {
+			env.Lock()
+			safely(change)
+			env.UnlockRender()
+		}()
+	}
+
+	state := lab.NewState(r, address{}, func() { update(func() {}) })
+	app := &App{State: state, Width: 900, Link: absolute}
+	app.Copy = func(text string, done func(bool)) {
+		copyText(text, func(ok bool) {
+			update(func() { done(ok) })
+			time.AfterFunc(2*time.Second, func() { update(func() { app.copied = "" }) })
+		})
+	}
+	state.Open(location().Get("search").String())
+	listen("popstate", func() {
+		update(func() { state.Open(location().Get("search").String()) })
+	})
+	build, err := vugu.NewBuildEnv(env)
+	if err != nil {
+		return fmt.Errorf("mounting the page: %w", err)
+	}
+	document := js.Global().Get("document")
+	title := ""
+	for first, ok := true, true; ok; first, ok = false, renderer.EventWait() {
+		if err := renderer.Render(build.RunBuild(app)); err != nil {
+			return fmt.Errorf("rendering the page: %w", err)
+		}
+		if t := app.title(); t != title {
+			title = t
+			document.Set("title", title)
+		}
+		if first {
+			observeWidth(document.Call("querySelector", ".answer"), func(width float64) {
+				update(func() { app.Width = width })
+			})
+		}
+	}
+	return nil
+}
+
+func location() js.Value { return js.Global().Get("location") }
+
+// absolute makes an address of a query, for others to open.
+func absolute(query string) string {
+	return location().Get("origin").String() + location().Get("pathname").String() + query
+}
+
+// listen calls f at each of the window's events of a type, for good.
+func listen(event string, f func()) {
+	js.Global().Call("addEventListener", event, js.FuncOf(func(js.Value, []js.Value) any {
+		f()
+		return nil
+	}))
+}
+
+// observeWidth calls f with an element's width in pixels, soon and whenever it is
+// another one. To ask for the width after each render would have the
+// browser lay out the page each time.
+func observeWidth(el js.Value, f func(width float64)) {
+	width := 0.0
+	observed := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		w := math.Floor(args[0].Index(0).Get("contentRect").Get("width").Float())
+		if w != width && w > 0 {
+			width = w
+			time.AfterFunc(0, func() { f(w) }) // not while the browser is at its layout
+		}
+		return nil
+	})
+	js.Global().Get("ResizeObserver").New(observed).Call("observe", el)
+}
+
+// address is the browser's address bar.
+type address struct{}
+
+func (address) Push(query string)    { history("pushState", query) }
+func (address) Replace(query string) { history("replaceState", query) }
+
+func history(method, query string) {
+	if query == "" {
+		query = location().Get("pathname").String()
+	}
+	js.Global().Get("history").Call(method, nil, "", query)
+}
+
+// copyText puts a text on the clipboard: by the clipboard's own interface, or
+// where there is none, as on a page that was not loaded safely, by the old command.
+func copyText(text string, done func(ok bool)) {
+	clipboard := js.Global().Get("navigator").Get("clipboard")
+	if !clipboard.Truthy() {
+		done(copyByCommand(text))
+		return
+	}
+	var yes, no js.Func
+	release := func() { yes.Release(); no.Release() }
+	yes = js.FuncOf(func(js.Value, []js.Value) any { release(); done(true); return nil })
+	no = js.FuncOf(func(js.Value, []js.Value) any { release(); done(copyByCommand(text)); return nil })
+	clipboard.Call("writeText", text).Call("then", yes, no)
+}
+
+func copyByCommand(text string) bool {
+	document := js.Global().Get("document")
+	area := document.Call("createElement", "textarea")
+	area.Set("value", text)
+	area.Set("className", "hidden")
+	body := document.Get("body")
+	body.Call("appendChild", area)
+	defer body.Call("removeChild", area)
+	focused := document.Get("activeElement")
+	area.Call("select")
+	ok := document.Call("execCommand", "copy").Bool()
+	if focused.Truthy() {
+		focused.Call("focus")
+	}
+	return ok
+}

@@ -58,7 +58,10 @@ func (s streams) say(text string) {
 
 // commands lists the commands as help shows them.
 func commands() []command {
-	return append([]command{{"run", "[LINK]", "simulate a scenario, given its link or query", setupRun}}, catalogues()...)
+	return append([]command{
+		{"run", "[LINK]", "simulate a scenario, given its link or query", setupRun},
+		{"serve", "", "serve the page: the simulator in a browser", setupServe},
+	}, catalogues()...)
 }
 
 // run is the command without a process around it. It returns the exit status.

@@ -70,7 +70,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "-j=many", small}, "schedlab: invalid value \"many\" for flag -j: parse error\nschedlab: see schedlab run -h\n"},
 		{[]string{"run", small, "-j"}, "schedlab: flag needs an argument: -j\nschedlab: see schedlab run -h\n"},
 		{[]string{"run", "-frob\x1b[2J"}, `schedlab: flag provided but not defined: -frob\x1b[2J` + "\nschedlab: see schedlab run -h\n"},
-		{[]string{"rnu"}, "schedlab: command=rnu: want one of run, machines, …"},
+		{[]string{"rnu"}, "schedlab: command=rnu: want one of run, serve, …"},
 		{[]string{"help", "rnu\x1b"}, `schedlab: command=rnu\x1b: want one of run, …`},
 		{[]string{}, "Schedlab simulates …"},
 		{[]string{"machines", "xeon-204"}, "schedlab: machine=xeon-204: want one of epyc-2x64, …"},
@@ -132,7 +132,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, c := range commands() {
 		code, one, stderr := schedlab(t, c.name, "-h")
-		if code != 0 || stderr != "" || !strings.HasPrefix(one, "usage: schedlab "+c.name+" [flags] "+c.args+"\n") || !strings.Contains(one, "-format") {
+		if code != 0 || stderr != "" || !strings.HasPrefix(one, "usage: schedlab "+c.name+" [flags] "+c.args+"\n") || !strings.Contains(one, "\n  -") {
 			t.Errorf("%s -h: exit status %d, %q, %q", c.name, code, one, stderr)
 		}
 		if _, other, _ := schedlab(t, "help", c.name); other != one {

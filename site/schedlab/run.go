@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -73,6 +74,7 @@ func simulate(ctx context.Context, s streams, question scenario.Scenario, runner
 	progress := newProgress(s.err, len(jobs))
 	ended := 0
 	var faults []string
+	broke := false
 	for part := range parts {
 		progress.show(&part)
 		if !part.Done && part.Fault == "" {
@@ -81,7 +83,12 @@ func simulate(ctx context.Context, s streams, question scenario.Scenario, runner
 		ended++
 		result.Put(&part)
 		if part.Fault != "" {
-			faults = append(faults, fmt.Sprintf("run %d of %s broke: %s", part.Run+1, core.ArmName(question.Arms[part.Arm]), part.Fault))
+			what := "broke"
+			if part.Limit {
+				what = "was too long"
+			}
+			broke = broke || !part.Limit
+			faults = append(faults, fmt.Sprintf("run %d of %s %s: %s", part.Run+1, core.ArmName(question.Arms[part.Arm]), what, part.Fault))
 		}
 	}
 	progress.clear()
@@ -94,7 +101,10 @@ func simulate(ctx context.Context, s streams, question scenario.Scenario, runner
 			return err
 		}
 	case err != nil:
-		return err
+		if ended == 0 {
+			return err
+		}
+		s.say(fmt.Sprintf("%d of %d runs finished before it failed", ended, len(jobs)))
 	}
 	if _, err := io.WriteString(s.out, report(result)); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
@@ -104,7 +114,10 @@ func simulate(ctx context.Context, s streams, question scenario.Scenario, runner
 		if n := len(faults); n > most {
 			faults = append(faults[:most], fmt.Sprintf("… and %d more", n-most))
 		}
-		return fmt.Errorf("%s\nthis is a fault of the model or of the patch; the link to reproduce it: %s", strings.Join(faults, "\n"), question.Query())
+		if broke {
+			faults = append(faults, "this is a fault of the model or of the patch; the link to reproduce it: "+question.Query())
+		}
+		return errors.New(strings.Join(faults, "\n"))
 	}
 	return err
 }

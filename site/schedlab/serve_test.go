@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"schedlab/site/dist"
+)
+
+var pageOfTest = fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>schedlab</title>")}}
+
+// serving starts serve and returns the page's address. stop ends it and returns its error.
+func serving(t *testing.T, addr string, page fs.ReadDirFS) (url string, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := serve(ctx, streams{w, io.Discard}, addr, page)
+		w.CloseWithError(io.EOF)
+		done <- err
+	}()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		cancel()
+		return "", func() error { return <-done }
+	}
+	return regexp.MustCompile(`http://\S+`).FindString(line), func() error { cancel(); return <-done }
+}
+
+func TestServe(t *testing.T) {
+	url, stop := serving(t, "127.0.0.1:0", pageOfTest)
+	client := &http.Client{Timeout: 10 * time.Second}
+	response, err := client.Get(url + "?v=1&model=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(response.Body)
+	response.Body.Close()
+	if response.StatusCode != 200 || string(body) != string(pageOfTest["index.html"].Data) || response.Header.Get("Content-Security-Policy") == "" {
+		t.Errorf("%s: %d %v %s", url, response.StatusCode, response.Header, body)
+	}
+
+	// The port is in use now.
+	_, again := serving(t, strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"), pageOfTest)
+	if err := again(); err == nil || !strings.Contains(err.Error(), "another program serves on 127.0.0.1:") || !strings.Contains(err.Error(), "-addr") {
+		t.Errorf("a used port: %v", err)
+	}
+
+	if err := stop(); err != nil {
+		t.Errorf("stopped: %v", err)
+	}
+	if c, err := net.DialTimeout("tcp", strings.Trim(url, "htp:/"), time.Second); err == nil {
+		c.Close()
+		t.Error("it still listens")
+	}
+}
+
+func TestServeBadInput(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"serve", "?runs=3"}, 2, "schedlab: serve: want no argument"},
+		{[]string{"serve", "-addr", "8080"}, 2, "schedlab: -addr=8080: want host:port, such as 127.0.0.1:8080\n"},
+		{[]string{"serve", "-addr="}, 2, "schedlab: -addr=: want host:port"},
+	} {
+		code, stdout, stderr := schedlab(t, c.args...)
+		if code != c.code || stdout != "" || !strings.HasPrefix(stderr, c.want) {
+			t.Errorf("%q: exit status %d, %q, %q", c.args, code, stdout, stderr)
+		}
+	}
+	for _, addr := range []string{"127.0.0.1:99999", "host.invalid:1"} {
+		if err := serve(t.Context(), streams{io.Discard, io.Discard}, addr, pageOfTest); err == nil || !strings.Contains(err.Error(), "can't serve on "+addr) {
+			t.Errorf("%s: %v", addr, err)
+		}
+	}
+}
+
+// TestServeSignals: a running process stops by either signal, and all is well;
+// or it says how to get the page.
+func TestServeSignals(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		command := exec.Command(self, "serve", "-addr", "127.0.0.1:0")
+		command.Env = append(os.Environ(), "SCHEDLAB_TEST_AS_COMMAND=1")
+		var stderr strings.Builder
+		command.Stderr = &stderr
+		stdout, err := command.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stop := time.AfterFunc(20*time.Second, func() { command.Process.Kill() })
+		defer stop.Stop()
+		line, _ := bufio.NewReader(stdout).ReadString('\n')
+		if _, built := dist.Page(); built {
+			if !strings.HasPrefix(line, "the page is at http://127.0.0.1:") {
+				t.Errorf("printed %q", line)
+			}
+			if err := command.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Wait(); err != nil || stderr.Len() > 0 {
+				t.Errorf("%v: %v, %q", signal, err, stderr.String())
+			}
+			continue
+		}
+		var exit *exec.ExitError
+		if err := command.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(stderr.String(), "./build.sh") {
+			t.Errorf("without a page: %v, %q", err, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,186 @@
+//go:build !js
+
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/andybalholm/brotli"
+)
+
+const (
+	text = "The same again and again. "
+	app  = "/app.0123456789ab.js"
+)
+
+func page(t *testing.T) http.Handler {
+	t.Helper()
+	long := strings.Repeat(text, 100)
+	var gz, br bytes.Buffer
+	g, b := gzip.NewWriter(&gz), brotli.NewWriter(&br)
+	for _, w := range []io.WriteCloser{g, b} {
+		if _, err := io.WriteString(w, long); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+	}
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	return New(Files(fstest.MapFS{
+		".keep":                      file("secret"),
+		"index.html":                 file("<!doctype html>"),
+		"app.0123456789ab.js":        file(long),
+		"app.0123456789ab.js.gz":     file(gz.String()),
+		"app.0123456789ab.js.br":     file(br.String()),
+		"app.0123456789ab.wasm":      file("\x00asm"),
+		"icon.0123456789ab.svg":      file("<svg/>"),
+		"style.0123456789ab.css":     file("a{}"),
+		"app.webmanifest":            file("{}"),
+		"folder/index.html":          file("<!doctype html>"),
+		"folder/notes.abcdefghij.js": file("1"),
+	}))
+}
+
+func get(h http.Handler, method, path string, header ...string) *http.Response {
+	r := httptest.NewRequest(method, path, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func body(t *testing.T, r *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestServes(t *testing.T) {
+	h := page(t)
+	for path, want := range map[string]struct{ kind, cache string }{
+		"/":                           {"text/html; charset=utf-8", "no-cache"},
+		"/?v=1&model=1":               {"text/html; charset=utf-8", "no-cache"},
+		app:                           {"application/javascript", "public, max-age=31536000, immutable"},
+		"/app.0123456789ab.wasm":      {"application/wasm", "public, max-age=31536000, immutable"},
+		"/icon.0123456789ab.svg":      {"image/svg+xml", "public, max-age=31536000, immutable"},
+		"/style.0123456789ab.css":     {"text/css; charset=utf-8", "public, max-age=31536000, immutable"},
+		"/app.webmanifest":            {"application/manifest+json", "no-cache"},
+		"/folder/":                    {"text/html; charset=utf-8", "no-cache"},
+		"/folder/notes.abcdefghij.js": {"application/javascript", "no-cache"}, // no hash
+	} {
+		r := get(h, "GET", path)
+		if r.StatusCode != 200 || r.Header.Get("Content-Type") != want.kind || r.Header.Get("Cache-Control") != want.cache {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+		for key, value := range headers {
+			if r.Header.Get(key) != value {
+				t.Errorf("%s: %s is %q", path, key, r.Header.Get(key))
+			}
+		}
+		if body(t, r) == "" {
+			t.Errorf("%s is empty", path)
+		}
+		head := get(h, "HEAD", path)
+		if head.StatusCode != 200 || head.Header.Get("Content-Type") != want.kind || head.Header.Get("Etag") != r.Header.Get("Etag") || body(t, head) != "" {
+			t.Errorf("HEAD %s: %d %v", path, head.StatusCode, head.Header)
+		}
+	}
+}
+
+// TestForms: each gets the smallest form that it takes.
+func TestForms(t *testing.T) {
+	h := page(t)
+	for accept, want := range map[string]string{
+		"": "", "identity": "", "gzip": "gzip", "br": "br", "gzip, deflate, br, zstd": "br", "br;q=0": "", "gzip;q=1.0, br; q=0.000": "gzip",
+		"BR": "br", ";;q=,": "",
+	} {
+		r := get(h, "GET", app, "Accept-Encoding", accept)
+		data := body(t, r)
+		switch want {
+		case "gzip":
+			z, err := gzip.NewReader(strings.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := io.ReadAll(z)
+			data = string(b)
+		case "br":
+			b, _ := io.ReadAll(brotli.NewReader(strings.NewReader(data)))
+			data = string(b)
+		}
+		if r.Header.Get("Content-Encoding") != want || data != strings.Repeat(text, 100) || r.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %v, %.40q", accept, r.Header, data)
+		}
+	}
+}
+
+func TestETag(t *testing.T) {
+	h := page(t)
+	tags := map[string]bool{}
+	for _, accept := range []string{"", "gzip", "br"} {
+		r := get(h, "GET", app, "Accept-Encoding", accept)
+		tag := r.Header.Get("Etag")
+		if !regexp.MustCompile(`^"[^"]+"$`).MatchString(tag) || tags[tag] {
+			t.Errorf("%q: tag %s", accept, tag)
+		}
+		tags[tag] = true
+		for _, match := range []string{tag, "W/" + tag} {
+			if r := get(h, "GET", app, "Accept-Encoding", accept, "If-None-Match", match); r.StatusCode != 304 || body(t, r) != "" {
+				t.Errorf("%q: status %d for what is there already", accept, r.StatusCode)
+			}
+		}
+		for _, match := range []string{`"other"`, `"`, ``, `W/`} {
+			if r := get(h, "GET", app, "Accept-Encoding", accept, "If-None-Match", match); r.StatusCode != 200 {
+				t.Errorf("%q: status %d for %s", accept, r.StatusCode, match)
+			}
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	h := page(t)
+	for _, path := range []string{
+		"/nothing", "/.keep", app + ".br", app + ".gz", "/folder/nothing.0123456789ab.js", "/../server.go", "/%2e%2e/server.go", "/app.0123456789ab.js/",
+		"/<script>alert(1)</script>",
+	} {
+		r := get(h, "GET", strings.NewReplacer("<", "%3C", ">", "%3E").Replace(path))
+		if text := body(t, r); r.StatusCode != 404 || len(text) > 100 || strings.Contains(text, "script") || r.Header.Get("Cache-Control") != "no-store" ||
+			r.Header.Get("Content-Type") != "text/plain; charset=utf-8" || r.Header.Get("Content-Security-Policy") != Policy {
+			t.Errorf("%s: %d %v %q", path, r.StatusCode, r.Header, text)
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "TRACE"} {
+		if r := get(h, method, "/"); r.StatusCode != 405 || r.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: %d %v", method, r.StatusCode, r.Header)
+		}
+	}
+	// The page stays where it is, whatever the path that names its file.
+	if r := get(h, "GET", "//evil.example/index.html"); r.StatusCode == 200 || strings.Contains(r.Header.Get("Location"), "evil") {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+}
+
+// TestPolicyOfPage: the page itself says what the server says.
+func TestPolicyOfPage(t *testing.T) {
+	html, err := os.ReadFile("../web/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.TrimSuffix(Policy, "; "+policyInHeaderOnly)
+	if !strings.Contains(string(html), `<meta http-equiv="Content-Security-Policy" content="`+want+`">`) {
+		t.Errorf("index.html has another policy than %q", want)
+	}
+}

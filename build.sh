@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds schedlab and tests it:
 #
-#   ./build.sh          the command, into .bin/
+#   ./build.sh          the page, into site/dist/www/, and the command with it, into .bin/
+#   ./build.sh serve    the same, less tightly compressed, and serves it on 127.0.0.1:8080
 #   ./build.sh test     all that must hold
-#   ./build.sh bench    how fast the model is
+#   ./build.sh bench    how fast the model and the page are
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -26,39 +27,66 @@ fail() {
 
 step() { echo "== $*"; }
 
+# build [-fast]: the page first, since the command has it inside.
 build() {
+	go run ./site/build "$@"
 	go build -trimpath -o .bin/schedlab ./site/schedlab
 	echo "built .bin/schedlab"
 }
 
 tests() {
 	need node nodejs
+	need npm npm
 	need gcc gcc libc6-dev # the race detector's
+	need chromium chromium
+	(cd site/e2e && npm ci --silent --no-audit --no-fund) || fail "npm could not install what site/e2e/package-lock.json lists"
 
 	step "format and vet"
 	local unformatted
-	unformatted=$(gofmt -l core site)
+	unformatted=$(gofmt -l core site wasm)
 	[ -z "$unformatted" ] || fail "gofmt would change:"$'\n'"$unformatted"
 	go vet ./...
-	GOOS=js GOARCH=wasm go vet ./core/...
+	# The command and what tests and builds with it are no WebAssembly.
+	# shellcheck disable=SC2046 # one argument a package
+	GOOS=js GOARCH=wasm go vet $(go list ./... | grep -Ev '/site/(schedlab|build|e2e)$') ./wasm/...
 
 	step "core, native"
 	go test ./core/...
 
+	step "page"
+	build
+
 	step "site, with the race detector"
-	CGO_ENABLED=1 go test -race ./site/...
+	# shellcheck disable=SC2046
+	CGO_ENABLED=1 go test -race $(go list ./site/... | grep -v '/site/e2e$')
+
+	step "page, in a browser"
+	SCHEDLAB_E2E=1 go test -count=1 ./site/e2e
 
 	# The same tests, so the same digests. Go's js/wasm start-up has room for a
 	# small environment only, and a CI's is often large: so it gets a new one.
-	step "core, as WebAssembly"
-	GOOS=js GOARCH=wasm go test ./core/... -exec \
+	step "core and workers, as WebAssembly"
+	GOOS=js GOARCH=wasm go test ./core/... ./site/lab -exec \
 		"env -i 'PATH=$PATH' '$(go env GOROOT)/lib/wasm/go_js_wasm_exec'"
+}
+
+bench() {
+	need chromium chromium
+	go test -run '^$' -bench . -benchmem ./core/...
+	build
+	step "page, in a browser: medians of 5"
+	SCHEDLAB_E2E=1 SCHEDLAB_BENCH=1 go test -count=1 -run '^TestSpeed$' -v ./site/e2e
 }
 
 command -v go >/dev/null || fail "this needs Go 1.26 or later: see https://go.dev/dl/"
 case "${1-}" in
 "") build ;;
+serve)
+	build -fast
+	shift
+	exec .bin/schedlab serve "$@"
+	;;
 test) tests ;;
-bench) go test -run '^$' -bench . -benchmem ./core/... ;;
-*) fail "$1: want nothing, test or bench" ;;
+bench) bench ;;
+*) fail "$1: want nothing, serve, test or bench" ;;
 esac

@@ -1,0 +1,225 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"schedlab/site/dist"
+	"schedlab/site/server"
+)
+
+// The browser that all tests share, and why there is none.
+var (
+	chromium context.Context
+	lacking  string
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		program := ""
+		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+			if path, err := exec.LookPath(name); err == nil {
+				program = path
+				break
+			}
+		}
+		_, built := dist.Page()
+		switch {
+		case os.Getenv("SCHEDLAB_E2E") == "":
+		case program == "":
+			lacking = "no Chromium is installed"
+		case !built:
+			lacking = "no page is built: go run ./site/build -fast"
+		default:
+			var stop func()
+			chromium, stop = startBrowser(program)
+			defer stop()
+		}
+		return m.Run()
+	}())
+}
+
+func startBrowser(program string) (context.Context, func()) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // nothing leaves this machine
+		chromedp.Flag("hide-scrollbars", true),
+	)
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(allocator)
+	if err := chromedp.Do(ctx); err != nil { // without a timeout, which would end the browser
+		lacking = "Chromium does not start: " + err.Error()
+	}
+	return ctx, func() { stop(); stopAllocator() }
+}
+
+// A tab is a page in a browser profile of its own, and what went wrong in it.
+type tab struct {
+	*testing.T
+	ctx  context.Context
+	base string // the page's address, with / at its end
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// assets serves the built page.
+func assets(t testing.TB) http.Handler {
+	t.Helper()
+	need(t)
+	page, _ := dist.Page()
+	return server.New(server.Files(page))
+}
+
+// need skips a test that nobody asked for, and fails it if it can't be run.
+func need(t testing.TB) {
+	t.Helper()
+	if os.Getenv("SCHEDLAB_E2E") == "" {
+		t.Skip("SCHEDLAB_E2E is not set")
+	}
+	if lacking != "" {
+		t.Fatal(lacking)
+	}
+}
+
+// newTab opens a tab, with nothing in it so far. At the test's end it fails if
+// anything was wrong in it: an error on the console or of the policy, or a request
+// to another place than the page's.
+func newTab(t *testing.T, handler http.Handler) *tab {
+	t.Helper()
+	need(t)
+	site := httptest.NewServer(handler)
+	t.Cleanup(site.Close)
+	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	ctx, cancelTime := context.WithTimeout(ctx, 5*time.Minute)
+	t.Cleanup(cancelTime)
+	b := &tab{T: t, ctx: ctx, base: site.URL + "/"}
+	b.check(chromedp.Listen(ctx, b.hear))
+	b.screen(1440, false)
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, p := range b.problems {
+			t.Error(p)
+		}
+	})
+	return b
+}
+
+// hear notes what is wrong of what the browser tells.
+func (b *tab) hear(event any) {
+	var problem string
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		var text []string
+		for _, arg := range e.Args {
+			text = append(text, strings.TrimSpace(string(arg.Value)+" "+arg.Description))
+		}
+		if slices.Contains([]string{"error", "warning", "assert"}, string(e.Type)) {
+			problem = fmt.Sprintf("console.%s: %s", e.Type, strings.Join(text, " "))
+		}
+	case *runtime.EventExceptionThrown:
+		problem = "exception: " + fmt.Sprintf("%+v", e.ExceptionDetails)
+	case *log.EventEntryAdded:
+		if e.Entry.Level != log.EntryLevelInfo && e.Entry.Level != log.EntryLevelVerbose {
+			problem = fmt.Sprintf("the browser logs: %s (%s)", e.Entry.Text, e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, b.base) && !strings.HasPrefix(e.Request.URL, "data:") {
+			problem = "a request to another place: " + e.Request.URL
+		}
+	}
+	if problem != "" {
+		b.mu.Lock()
+		b.problems = append(b.problems, problem)
+		b.mu.Unlock()
+	}
+}
+
+// forgive drops the problems so far that mention text, and fails if there is none.
+func (b *tab) forgive(text string) {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var others []string
+	for _, p := range b.problems {
+		if !strings.Contains(p, text) {
+			others = append(others, p)
+		}
+	}
+	if len(others) == len(b.problems) {
+		b.Errorf("no problem with %q in it: %q", text, others)
+	}
+	b.problems = others
+}
+
+func (b *tab) check(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	b.check(chromedp.Do(b.ctx, steps...))
+}
+
+// open goes to a query of the page.
+func (b *tab) open(query string) {
+	b.Helper()
+	b.do(chromedp.Navigate(b.base + query))
+}
+
+// What the tests look at, as JavaScript expressions.
+const (
+	live           = `document.querySelector("#app[aria-busy=false] form.ask")`
+	histogramThere = `document.querySelector(".figure svg path")`
+	digest         = `document.querySelector("article.answer").dataset.digest`
+)
+
+// is is true when the simulation has that status.
+func is(status string) string {
+	return `document.querySelector(".progress[data-status=` + status + `]")`
+}
+
+// eval returns the value of a JavaScript expression.
+func eval[T any](b *tab, expression string) T {
+	b.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// wait waits until a JavaScript expression is true.
+func (b *tab) wait(expression string) {
+	b.Helper()
+	const patience = time.Minute
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if eval[bool](b, "!!("+expression+")") {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.Fatalf("after %v still not: %s\nthe page, at %s, begins with: %s", patience, expression,
+				eval[string](b, "location.search"), eval[string](b, "document.body.innerText.slice(0, 1500)"))
+		}
+	}
+}

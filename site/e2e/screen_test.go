@@ -1,0 +1,253 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// screen makes the tab as wide and as dark as that.
+func (b *tab) screen(width int, dark bool) {
+	b.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	b.do(chromedp.EmulateViewport(int64(width), 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	}))
+}
+
+var screens = []struct {
+	width int
+	dark  bool
+}{{1440, false}, {1440, true}, {1024, false}, {390, false}, {390, true}}
+
+// TestScreens: on any screen nothing is cut off, and text can be read.
+func TestScreens(t *testing.T) {
+	b := newTab(t, assets(t))
+	for _, s := range screens {
+		b.screen(s.width, s.dark)
+		b.open(small)
+		b.wait(is("done"))
+		name := fmt.Sprintf("%d px, dark is %v", s.width, s.dark)
+		if w := eval[int](b, "document.documentElement.scrollWidth"); w > s.width {
+			t.Errorf("%s: the page is %d px wide: %v", name, w, eval[[]string](b, fmt.Sprintf(
+				`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %d).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`, s.width)))
+		}
+		light := eval[float64](b, `(() => { const c = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number); return (c[0] + c[1] + c[2]) / 3 })()`)
+		if (light < 128) != s.dark {
+			t.Errorf("%s: the background's lightness is %v of 255", name, light)
+		}
+		tiny := eval[[]string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getClientRects().length > 0 &&
+			[...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim()) && parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 11).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`)
+		if len(tiny) > 0 {
+			t.Errorf("%s: text below 11 px: %q", name, tiny)
+		}
+	}
+}
+
+// TestNarrow: on a phone the question is one line, which opens.
+func TestNarrow(t *testing.T) {
+	b := newTab(t, assets(t))
+	b.screen(390, false)
+	b.open(small)
+	b.wait(is("done"))
+	const shown = `document.querySelector("#f-runs")?.getClientRects().length > 0`
+	if eval[bool](b, shown) {
+		t.Error("the question is open at first")
+	}
+	b.click(".foldline")
+	b.wait(shown)
+	b.write("#f-runs", "3")
+	b.press(kb.Tab)
+	b.wait(`location.search.includes("runs=3")`)
+	b.finish(b.question())
+	b.click(".foldline")
+	b.wait("!(" + shown + ")")
+	b.open("?runs=0&numipi=1000&bg=quiet") // a mistake is to be seen at once
+	b.wait(shown)
+}
+
+// TestKeyboard: the Tab key comes to every control, and one sees where it is.
+func TestKeyboard(t *testing.T) {
+	b := newTab(t, assets(t))
+	b.screen(1440, false)
+	b.open(small)
+	b.wait(is("done"))
+	const controls = `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) => !e.disabled && e.getClientRects().length > 0)`
+	n := eval[int](b, `(self.controls = `+controls+`).length`)
+	if n < 15 {
+		t.Errorf("%d controls", n)
+	}
+	reached := map[int]bool{}
+	for range n + 5 {
+		b.press(kb.Tab)
+		i := eval[int](b, "self.controls.indexOf(document.activeElement)")
+		if i < 0 {
+			continue // the browser's own
+		}
+		reached[i] = true
+		if !eval[bool](b, `(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle != "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow != "none" })()`) {
+			t.Errorf("no ring around %s", eval[string](b, "document.activeElement.outerHTML.slice(0, 100)"))
+		}
+	}
+	for i := range n {
+		if !reached[i] {
+			t.Errorf("the Tab key does not come to %s", eval[string](b, fmt.Sprintf("self.controls[%d].outerHTML.slice(0, 100)", i)))
+		}
+	}
+}
+
+// TestCopyLink: the button puts the whole address of the question on the clipboard.
+func TestCopyLink(t *testing.T) {
+	b := newTab(t, assets(t))
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		_, err := chromedp.CallBrowser(b.ctx, browser.SetPermission, browser.SetPermissionParams{
+			Permission: &browser.PermissionDescriptor{Name: name, AllowWithoutSanitization: true}, Setting: browser.PermissionSettingGranted,
+			BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID,
+		})
+		b.check(err)
+	}
+	b.open(small)
+	b.wait(is("done"))
+	b.click("button.copy")
+	b.wait(`document.querySelector("button.copy").innerText.includes("Copied")`)
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("navigator.clipboard.readText()", chromedp.EvalAwaitPromise))
+	b.check(err)
+	if want := b.base + strings.TrimPrefix(b.question().Query(), "/"); text != want {
+		t.Errorf("copied %q, want %q", text, want)
+	}
+	b.wait(`document.querySelector("button.copy").innerText.includes("Copy link")`) // and can be pressed again
+}
+
+// TestAccessibility: axe-core finds nothing.
+func TestAccessibility(t *testing.T) {
+	need(t)
+	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal("axe-core is not there: npm ci, in site/e2e, gets it")
+	}
+	b := newTab(t, assets(t))
+	audit := func(state string) {
+		t.Helper()
+		// Chromium lets the driver run what the page's policy forbids.
+		b.check(chromedp.Do(b.ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := chromedp.Evaluate[bool]("(() => {"+string(axe)+"})(), true")(ctx, t)
+			return err
+		})))
+		found, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string](
+			`axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120) + " " + n.failureSummary).join(" | ")))`,
+			chromedp.EvalAwaitPromise))
+		b.check(err)
+		for _, f := range found {
+			t.Errorf("%s: %s", state, f)
+		}
+	}
+	for _, s := range screens {
+		b.screen(s.width, s.dark)
+		where := fmt.Sprintf("%d px, dark is %v", s.width, s.dark)
+		b.open(small)
+		b.wait(is("done"))
+		if s.width < 500 {
+			audit(where + ", folded")
+			b.click(".foldline")
+		}
+		b.click(".constants summary")
+		b.click("details.counters summary")
+		b.wait(`document.querySelector("[data-table=counters]")`)
+		audit(where)
+	}
+	b.open("?runs=0&m=cray-1&arm=x&frobnicate=1&numipi=1000&bg=quiet")
+	b.wait(live)
+	audit("a bad link")
+	b.open("?numipi=10000000&runs=100&bg=quiet")
+	b.wait(histogramThere)
+	b.click(".progress .cancel")
+	b.wait(is("cancelled"))
+	audit("cancelled")
+	b.open("?numipi=1000&runs=2&bg=quiet&arm=&arm=sm-idle-v1&arm=sm-idle-v2")
+	b.wait(is("done"))
+	audit("three arms")
+	b.before(neverLoaded)
+	b.open(small)
+	audit("loading")
+}
+
+// neverLoaded keeps the page as it is until the program has come.
+const neverLoaded = `WebAssembly.compileStreaming = () => new Promise(() => {})`
+
+// TestScreenshots writes pictures of the page in its states, to be looked at, into the
+// folder that SCREENSHOTS names.
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		t.Skip("SCREENSHOTS names no folder")
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const long = "?numipi=10000000&runs=100"
+	states := []struct {
+		name, query string
+		reach       func(b *tab)
+	}{
+		{"loading", "", func(b *tab) {}},
+		{"trouble", "", func(b *tab) { b.wait(trouble) }},
+		{"empty", long + "&m=xeon-240", func(b *tab) { b.wait(live) }},
+		{"running", "", func(b *tab) { b.wait(histogramThere) }},
+		{"done", "", func(b *tab) { b.wait(is("done")) }},
+		{"xeon", "?m=xeon-240", func(b *tab) { b.wait(is("done")) }},
+		{"three-arms", "?arm=&arm=sm-idle-v1&arm=sm-idle-v2&numipi=10000", func(b *tab) { b.wait(is("done")) }},
+		{"cancelled", long, func(b *tab) {
+			b.wait(histogramThere)
+			b.click(".progress .cancel")
+			b.wait(is("cancelled"))
+		}},
+		{"bad-link", "?runs=0&m=cray-1&arm=&arm=x&frobnicate=1&numipi=10000", func(b *tab) { b.wait(is("done")) }},
+		{"open", small, func(b *tab) {
+			b.wait(is("done"))
+			if eval[bool](b, `document.querySelector(".foldline")?.getClientRects().length > 0`) {
+				b.click(".foldline")
+			}
+			b.click(".constants summary")
+			b.click("details.counters summary")
+		}},
+	}
+	for _, s := range screens {
+		for _, state := range states {
+			scheme := "light"
+			if s.dark {
+				scheme = "dark"
+			}
+			name := fmt.Sprintf("%s-%d-%s.png", state.name, s.width, scheme)
+			t.Run(name, func(t *testing.T) { // so that its tab is closed after it
+				b := newTab(t, assets(t))
+				b.screen(s.width, s.dark)
+				switch state.name {
+				case "loading":
+					b.before(neverLoaded)
+				case "trouble":
+					b.before("delete self.WebAssembly")
+				}
+				b.open(state.query)
+				state.reach(b)
+				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+				b.check(err)
+				b.check(os.WriteFile(filepath.Join(dir, name), picture, 0o666))
+			})
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"schedlab/core"
+)
+
+// watch is a script that runs before the page's own. It notes when the first
+// histogram is there and when the answer is complete, and the main thread's long tasks.
+var watch = `{
+	const seen = self.seen = {tasks: []};
+	new PerformanceObserver((list) => {
+		for (const e of list.getEntries()) seen.tasks.push([e.startTime, e.duration]);
+	}).observe({type: "longtask", buffered: true});
+	const look = () => {
+		if (!seen.first && ` + histogramThere + `) seen.first = performance.now();
+		if (!seen.done && ` + is("done") + `) seen.done = performance.now();
+		requestAnimationFrame(look);
+	};
+	document.addEventListener("DOMContentLoaded", look);
+}`
+
+// oneWorker runs a job in a worker of its own, and gives the milliseconds it took and the
+// bytes of its last part.
+const oneWorker = `(async () => {
+	const w = new Worker(schedlab.script);
+	const next = (kind) => new Promise((ok, no) => {
+		w.onerror = (e) => no(new Error(e.message));
+		w.onmessage = ({data}) => data.t === kind ? ok(data) : data.t === "part" || no(new Error(data.t + " " + data.text));
+	});
+	w.postMessage({module: schedlab.module});
+	await next("ready");
+	const run = async () => {
+		const began = performance.now();
+		w.postMessage({t: "run", gen: 1, link: %q, arm: 0, run: 0});
+		const {buf} = await next("done");
+		return [performance.now() - began, btoa(String.fromCharCode(...new Uint8Array(buf)))];
+	};
+	await run(); // until the engine's code is compiled with care
+	const result = await run();
+	w.terminate();
+	return result;
+})()`
+
+// TestSpeed prints how fast the page is. It says nothing about right and wrong, for it
+// depends on the machine: ./build.sh bench runs it.
+func TestSpeed(t *testing.T) {
+	if os.Getenv("SCHEDLAB_BENCH") == "" {
+		t.Skip("./build.sh bench runs it")
+	}
+	const times = 5
+	handler := assets(t)
+	var first, start, streaming, done, rate []float64
+	for range times {
+		b := newTab(t, handler)
+		b.before(watch)
+		b.open("")
+		b.wait("self.seen.done")
+		type notes struct {
+			First, Done float64
+			Tasks       [][2]float64 // start and length, ms
+		}
+		n := eval[notes](b, "self.seen")
+		first, done = append(first, n.First), append(done, n.Done)
+		var atStart, after float64
+		for _, task := range n.Tasks {
+			if task[0] < n.First {
+				atStart = max(atStart, task[1])
+			} else {
+				after = max(after, task[1])
+			}
+		}
+		start, streaming = append(start, atStart), append(streaming, after)
+
+		b.open("?runs=1&numipi=100") // nothing else is at work
+		b.wait(is("done"))
+		v, err := chromedp.Run(b.ctx, chromedp.Evaluate[[2]any](fmt.Sprintf(oneWorker, "?m=xeon-240&bg=quiet&arm=sm-idle-v2&runs=1"), chromedp.EvalAwaitPromise))
+		b.check(err)
+		bytes, err := base64.StdEncoding.DecodeString(v[1].(string))
+		b.check(err)
+		var part core.Part
+		b.check(part.UnmarshalBinary(bytes))
+		rate = append(rate, float64(part.Events)/v[0].(float64)*1000/1e6)
+	}
+	median := func(v []float64) float64 { slices.Sort(v); return v[len(v)/2] }
+	print := func(what string, v []float64, unit, want string) {
+		fmt.Printf("%-58s %8.4g %-4s  wanted: %s\n", what, median(v), unit, want)
+	}
+	print("cold load to the first histogram", first, "ms", "under 1500")
+	print("longest main-thread task until then", start, "ms", "under 300")
+	print("longest main-thread task after it (0: none over 50)", streaming, "ms", "0")
+	print("default scenario, from the load to its end", done, "ms", "under 6000")
+	print("one worker, patched arm, quiet, xeon-240: million events/s", rate, "", "at least 2")
+}
+
+// before has a script run before those of each page to come.
+func (b *tab) before(script string) {
+	b.Helper()
+	b.check(chromedp.Do(b.ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	})))
+}

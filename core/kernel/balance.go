@@ -18,7 +18,7 @@ type pass struct {
 	level   int
 	idle    bool // dst is idle, or about to be
 	kind    TimeKind
-	without [8]int16 // CPUs left out
+	without [8]int16 // CPUs left out: more are not looked for
 	out     int      // how many of them
 	moved   bool
 }
@@ -184,7 +184,7 @@ func (k *Kernel) findBusiestGroup(d *machine.Domain, p *pass) int {
 		}
 		surplus = here.idle - most.idle
 	}
-	// Between nodes a pair of communicating tasks is left alone.
+	// Between nodes a surplus of two is tolerated while few tasks run here.
 	if d.NUMA && surplus <= 2 && here.nr+1 <= k.numaSlack[d.ID] {
 		return -1
 	}

@@ -239,3 +239,74 @@ func TestBlockedUpdate(t *testing.T) {
 		t.Errorf("%s of balancing in %s, want about %d updates of %s", got, s.Elapsed, updates, each)
 	}
 }
+
+// At most one kick a jiffy, however many CPUs are busy.
+func TestOneKickAJiffy(t *testing.T) {
+	m := lookup(t, "epyc-2x64")
+	k := newKernel(t, m, Features{}, 0)
+	k.check = false
+	for i := range 16 {
+		spawn(t, k, hog(fmt.Sprint("hog", i), 64+i))
+	}
+	for k.now < sim.Second && k.Step(1) == Running {
+	}
+	if n := k.counters[NohzKicks]; n < 200 || n > 251 {
+		t.Errorf("%d kicks in 250 jiffies with 16 busy CPUs", n)
+	}
+}
+
+// A CPU that balances for others stops when it has work of its own.
+func TestNohzBalanceGivesUp(t *testing.T) {
+	for _, work := range []bool{false, true} {
+		k, c := resting(t, small(t), 0)
+		c.frame[0].waiting = false
+		c.pass = pass{dst: c, level: 0, kind: TimeBalance}
+		c.soft = rebalance{running: true, nohz: true}
+		c.needResched = work
+		k.rebalancePassed(c)
+		if got := c.frame[0].step == stSoftirqEnded; got != work {
+			t.Errorf("work of its own %v: ended %v", work, got)
+		}
+	}
+}
+
+// max_idle_balance_cost follows the dearest walk up, and the levels' sum down, from
+// the migration cost on.
+func TestMaxIdleCost(t *testing.T) {
+	const us = sim.Microsecond
+	k, c := resting(t, small(t), 3)
+	c.frame[0].waiting = false
+	k.acquire(c, &c.rq.lock, stNewidleLocked)
+	c.nb.spent = 800 * us
+	k.newidleLocked(c)
+	if got := c.rq.maxIdleCost; got != 800*us {
+		t.Errorf("after a walk of 800 µs it is %s", got)
+	}
+	for i := range c.rq.domains {
+		c.rq.domains[i].maxCost = 256 * us
+	}
+	c.rq.nextDecay = c.t
+	k.decay(c, c.t)
+	if got, want := c.rq.maxIdleCost, 253*us*sim.Time(len(c.rq.domains)); got != want {
+		t.Errorf("with levels of 253 µs it is %s, want %s", got, want)
+	}
+}
+
+// A task that has used up its slice gives way to one that wakes, though it would
+// run on to parity.
+func TestExpiredGivesWay(t *testing.T) {
+	for _, expired := range []bool{false, true} {
+		k, c := resting(t, small(t), 3)
+		for range 2 {
+			k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
+		}
+		k.enqueue(c, 0)
+		k.setNext(c, 0)
+		k.setCurr(c, 0)
+		k.enqueue(c, 1)
+		c.rq.expired = expired
+		if got := k.wakePreempts(c, 1); got != expired {
+			t.Errorf("expired %v: the waking task preempts: %v", expired, got)
+		}
+	}
+}

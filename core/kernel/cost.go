@@ -63,8 +63,7 @@ const (
 	NumCosts = iota
 )
 
-// The 240-CPU machine of the SM_IDLE thread ran without turbo, so figures that
-// its posters could see are turned into cycles at the 1.9 GHz assumed for it.
+// Figures that were stated in nanoseconds are turned into cycles at 1.9 GHz.
 const (
 	at19     = " (as cycles at 1.9 GHz)"
 	guess    = "no figure was found: a guess from the length of the path"
@@ -83,7 +82,7 @@ var Costs = [NumCosts]CostInfo{
 	CostCallReturn:   {"call_return", "remote call: from the callee's unlock, seen, back to the caller", Cycles, 85, machine.Assumed, turn},
 	CostRelax:        {"relax", "spinning: from one look to the next, a pause instruction", Cycles, 140, machine.Cited, "a pause instruction takes about 140 cycles on Intel cores since Skylake"},
 	CostIPISend:      {"ipi_send", "writing the interrupt controller's register", Uncore, 150_000, machine.Assumed, "IPI send 150 ns"},
-	CostIRQEntry:     {"irq_entry", "interrupt entry in software", Cycles, 380, machine.Assumed, "IPI delivery and entry of about 600 ns, less what the machine charges for delivery" + at19},
+	CostIRQEntry:     {"irq_entry", "interrupt entry in software", Cycles, 380, machine.Assumed, "IPI delivery and entry of about 600 ns, less the delivery" + at19},
 	CostIRQExit:      {"irq_exit", "interrupt exit", Cycles, 520, machine.Assumed, "IPI handler exit 250 to 300 ns" + at19},
 	CostFlush:        {"flush", "call queue: taking the list, without its cache line", Cycles, 60, machine.Assumed, guess},
 	CostCallFunc:     {"call_func", "call queue: one function that does nothing, with its unlock", Cycles, 40, machine.Assumed, guess},
@@ -98,7 +97,7 @@ var Costs = [NumCosts]CostInfo{
 	CostTickRestart:  {"tick_restart", "idle loop: restarting the tick", Cycles, 400, machine.Assumed, idleOut},
 	CostIdleLeave:    {"idle_leave", "idle loop: from NEED_RESCHED seen to the polling flag's clearing", Cycles, 150, machine.Assumed, idleOut},
 	CostScheduleHead: {"schedule_head", "schedule(): entry, RCU note, lock", Cycles, 150, machine.Assumed, fixed},
-	CostClock:        {"clock", "updating a run queue's clock: one clock read", Picoseconds, 12_000, machine.Assumed, "as measured on Milan: rdtsc takes about 12 ns"},
+	CostClock:        {"clock", "updating a run queue's clock: one clock read", Picoseconds, 12_000, machine.Assumed, "rdtsc takes about 12 ns"},
 	CostPick:         {"pick", "picking the next task: class shortcut, put and set, the cheap newidle exit", Cycles, 220, machine.Assumed, "pick, put and set idle and cheap newidle exit 80 to 150 ns" + at19},
 	CostScheduleTail: {"schedule_tail", "schedule(): callbacks, unlock, interrupts on", Cycles, 200, machine.Assumed, fixed},
 	CostDequeue:      {"dequeue", "taking a task off a run queue", Cycles, 500, machine.Assumed, guess},
@@ -106,8 +105,8 @@ var Costs = [NumCosts]CostInfo{
 	CostSwitch:       {"switch", "context switch", Picoseconds, 1_100_000, machine.Cited, switched},
 	CostNewidle:      {"newidle", "newidle balance: set-up, blocked averages, dropping and retaking the lock", Cycles, 500, machine.Assumed, guess},
 	CostPass:         {"pass", "balance pass: what it costs beside its visits", Cycles, 150, machine.Assumed, guess},
-	CostRQVisit:      {"rq_visit", "balance pass: looking at one run queue", Picoseconds, 30_000, machine.Assumed, "between the 15 ns and the 38 ns derived for two machines"},
-	CostGroupVisit:   {"group_visit", "balance pass: summing up one group", Picoseconds, 30_000, machine.Assumed, "between the 0 ns and the 60 ns derived for two machines"},
+	CostRQVisit:      {"rq_visit", "balance pass: looking at one run queue", Picoseconds, 30_000, machine.Assumed, "a few lines, most of them still in the CPU's own caches"},
+	CostGroupVisit:   {"group_visit", "balance pass: summing up one group", Picoseconds, 30_000, machine.Assumed, guess},
 	CostDetachCheck:  {"detach_check", "balance pass: looking whether one task can be moved", Cycles, 100, machine.Assumed, guess},
 	CostMigrate:      {"migrate", "balance pass: moving one task", Cycles, 2000, machine.Assumed, guess},
 	CostNohzVisit:    {"nohz_visit", "nohz idle balance and the update of blocked load: one idle CPU, without its passes", Cycles, 300, machine.Assumed, guess},

@@ -119,3 +119,33 @@ func TestMenuReflect(t *testing.T) {
 		t.Errorf("the factor is %d of %d after spells of a tenth of the timer", f, menuUnity)
 	}
 }
+
+func TestPollLimit(t *testing.T) {
+	for _, c := range []struct{ residency, want sim.Time }{
+		{2 * sim.Microsecond, sim.Second / 250 / 16}, // too short to count
+		{20 * sim.Microsecond, 20 * sim.Microsecond},
+		{sim.Second, sim.Second / 250 / 16},
+	} {
+		m := menuMachine(t)
+		m.Idle[1].Residency = c.residency
+		m.Idle[2].Disabled = true
+		k := newKernel(t, m, Features{}, 0)
+		if got := k.pollLimit(); got != c.want {
+			t.Errorf("with a state of %s above it, polling ends after %s, want %s", c.residency, got, c.want)
+		}
+	}
+}
+
+// Polling that no signal has ended has reached its limit.
+func TestPollTimesOut(t *testing.T) {
+	for _, signalled := range []bool{false, true} {
+		k := newKernel(t, menuMachine(t), Features{}, 0)
+		c := &k.cpus[0]
+		c.frame[0].waiting = false
+		c.idle.state, c.idle.phase, c.needResched = 0, idlePolling, signalled
+		k.idleStateLeave(c)
+		if c.idle.timedOut == signalled {
+			t.Errorf("signalled %v: timed out %v", signalled, c.idle.timedOut)
+		}
+	}
+}

@@ -19,8 +19,12 @@ func (k *Kernel) wantsKick(c *cpu) bool {
 		(c.rq.nrRunning() >= 2 || k.busyInLLC(c) > 1)
 }
 
-// nohzKick asks the first idle CPU with a stopped tick.
+// nohzKick asks the first idle CPU with a stopped tick, at most once a jiffy.
 func (k *Kernel) nohzKick(c *cpu) {
+	if k.now < k.nohz.next { // another CPU was first
+		return
+	}
+	k.nohz.next = k.nextJiffy(c, k.now)
 	for i := range k.cpus {
 		t := &k.cpus[i]
 		if t == c || !t.tick.stopped || !t.idleCPU() {
@@ -64,7 +68,6 @@ func (k *Kernel) softirqStart(c *cpu) {
 	c.softirq = 0
 	if c.soft.nohz {
 		c.soft.cpu = 0
-		k.nohz.next = k.now + k.base.Jiffy()
 	}
 	k.then(c, stSoftirq)
 	k.irqsOn(c)

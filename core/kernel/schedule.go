@@ -80,9 +80,8 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 	if next == prev {
 		if next == noTask {
 			k.count(IdleReentries)
-		} else {
-			k.setNext(c, next)
 		}
+		c.rq.expired = false
 	} else {
 		if prev != noTask {
 			t := &k.tasks[prev]

@@ -213,7 +213,7 @@ func (k *Kernel) flushEntry(c *cpu) {
 		k.unlock(c, &k.cpus[e.ref].async)
 	case callNohz:
 		k.nohz.kicked = false
-		if !c.needResched {
+		if c.idleCPU() && !c.needResched {
 			c.softirq |= softNohz
 		}
 		// Else the callback gives up: it takes the flag for work of the CPU's own.

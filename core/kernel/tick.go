@@ -43,10 +43,15 @@ func (k *Kernel) tickRestart(c *cpu) {
 	k.tickArm(c)
 }
 
-// tickArm sets the next tick: all CPUs tick at the same times.
+// tickArm sets the next tick.
 func (k *Kernel) tickArm(c *cpu) {
+	c.tick.ev = k.q.At(k.nextJiffy(c, c.t), evTick, uint16(c.id), 0)
+}
+
+// nextJiffy returns when the first jiffy after t begins: all CPUs tick at the same times.
+func (k *Kernel) nextJiffy(c *cpu, t sim.Time) sim.Time {
 	j := k.base.Jiffy()
-	c.tick.ev = k.q.At(c.t-(c.t-c.tick.phase+j)%j+j, evTick, uint16(c.id), 0)
+	return t - (t-c.tick.phase+j)%j + j
 }
 
 // timer is the timer interrupt: first the sleeps that are over, then the tick.

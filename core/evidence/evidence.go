@@ -1,7 +1,7 @@
 // Package evidence holds published figures as data and sets the model's results
 // beside them. Nothing else in the project but its tests knows what was
-// published, so that no constant can be bent to it unseen; what a constant was
-// fitted to says so, and is no prediction.
+// published, save the sources of machine figures that were fitted or chosen by it: a
+// table's Used says which figures those are, and they are no predictions.
 package evidence
 
 import (

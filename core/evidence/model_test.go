@@ -134,3 +134,13 @@ func TestQuietGainDependsOnTheRace(t *testing.T) {
 		}
 	}
 }
+
+// Every background of the published workload has its caution.
+func TestCautions(t *testing.T) {
+	for _, bg := range scenario.Backgrounds() {
+		s, _ := scenario.Parse("?bg=" + bg)
+		if len(Cautions(s)) != 1 {
+			t.Errorf("%s: %d cautions, want one", bg, len(Cautions(s)))
+		}
+	}
+}

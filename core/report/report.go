@@ -28,6 +28,7 @@ type view struct {
 	link                      string
 	machine, kernel, workload string // for people
 	parameters, changedCosts  string
+	cautions                  []string
 	background                string
 	seed                      uint32
 	model                     int
@@ -88,6 +89,7 @@ func newView(r *core.Result) *view {
 		costs = append(costs, c.Key+"="+c.Value.Nanoseconds()+" ns")
 	}
 	v.changedCosts = strings.Join(costs, " ")
+	v.cautions = evidence.Cautions(s)
 	if v.complete {
 		v.digest = fmt.Sprintf("%016x", r.Digest())
 	}

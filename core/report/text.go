@@ -51,6 +51,9 @@ func (v *view) finding(a *armView, compared bool) string {
 		return fmt.Sprintf("%s of %s is %s %s, the mean of %s", metric, a.name, figure(a.summary.Mean), v.metric.Unit, count(a.finished, "run"))
 	case c.N == 0:
 		return fmt.Sprintf("no verdict on %s, for no pair of runs has finished", a.name)
+	case c.N < stats.MinRunsTest && c.ImprovementPct.OK:
+		return fmt.Sprintf("no verdict on %s, for a verdict needs %d pairs of runs and there are %d (means: %+.1f %%)",
+			a.name, stats.MinRunsTest, c.N, v.change(c.ImprovementPct.V))
 	}
 	p := "p = " + probability(c.P)
 	if c.P < 0.001 {
@@ -88,6 +91,9 @@ func (v *view) writeVerdict(b *strings.Builder) {
 		if i > 0 || len(v.arms) == 1 {
 			wrap(b, v.verdict(i), "")
 		}
+	}
+	for _, caution := range v.cautions {
+		wrap(b, caution, "")
 	}
 }
 

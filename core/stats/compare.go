@@ -154,6 +154,9 @@ func Compare(base, arm []float64, better Better) Comparison {
 		c.P = min(max(p.V, 0), 1)
 	}
 	c.Significant = c.P < Alpha
+	if i := c.CI95; c.Significant && i.OK && i.Lo <= 0 && i.Hi >= 0 {
+		warn("the Mann–Whitney test tells the arms apart, but the interval of the paired changes has 0 in it: some runs gain and others lose")
+	}
 	return c
 }
 

@@ -35,6 +35,7 @@ type Answer struct {
 	Account    Account
 	Counters   []Row // means of the finished runs
 	Published  []Published
+	Cautions   []string // on what unknown the result hangs
 	Warnings   []string
 	Events     uint64 // of the simulation
 	Digest     string // 16 hexadecimal digits; "" until the result is complete
@@ -107,8 +108,9 @@ func NewAnswer(r *core.Result, running bool) *Answer {
 	s := r.Scenario
 	a := &Answer{
 		Event: r.Metric().Event, Noun: r.Metric().Noun, Link: s.Query(), Model: core.Model,
-		Tags:  []string{"simulated", fmt.Sprintf("model %d", core.Model), s.Machine, "Linux " + s.Kernel, s.Background + " background"},
-		Basis: fmt.Sprintf("simulated, model %d, %s background", core.Model, s.Background),
+		Tags:     []string{"simulated", fmt.Sprintf("model %d", core.Model), s.Machine, "Linux " + s.Kernel, s.Background + " background"},
+		Cautions: evidence.Cautions(s),
+		Basis:    fmt.Sprintf("simulated, model %d, %s background", core.Model, s.Background),
 	}
 	if n := len(s.Costs); n > 0 {
 		a.Tags = append(a.Tags, plural(n, "changed constant"))
@@ -128,7 +130,11 @@ func NewAnswer(r *core.Result, running bool) *Answer {
 		w.summaries = append(w.summaries, stats.Summarize(r.Primaries(i)))
 		for j := range r.Parts[i] {
 			if fault := r.Parts[i][j].Fault; fault != "" {
-				a.Warnings = append(a.Warnings, fmt.Sprintf("%s, run %d broke the model: %s", a.Arms[i].Title, j+1, fault))
+				what := "broke the model"
+				if r.Parts[i][j].Limit {
+					what = "was too long"
+				}
+				a.Warnings = append(a.Warnings, fmt.Sprintf("%s, run %d %s: %s", a.Arms[i].Title, j+1, what, fault))
 			}
 		}
 	}

@@ -387,7 +387,7 @@ func costs(m *machine.Machine) []entry {
 		d := costData{info.Key, ns(f.Value), info.Unit, f.Basis, f.Source, info.Text}
 		title := fmt.Sprintf("%8s ns  %-8s  %s", f.Value.Nanoseconds(), f.Basis, info.Text)
 		list = append(list, entry{info.Key, title, d, func(p *printer) {
-			p.field("unit", string(info.Unit))
+			p.field("carried in", string(info.Unit))
 			p.field("source", f.Source)
 		}})
 	}

@@ -87,6 +87,17 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
+		for vgiterkeyt, w := range c.Answer.Cautions {
+			var vgiterkey interface{} = vgiterkeyt
+			_ = vgiterkey
+			w := w
+			_ = w
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caution"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(w)
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
+		vgparent.AppendChild(vgn)
 		if len(c.Answer.Warnings) > 0 {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "ul", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "warnings"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Warnings"}}}
 			vgparent.AppendChild(vgn)

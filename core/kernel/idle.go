@@ -5,7 +5,8 @@ import "schedlab/core/sim"
 // The idle loop. In its own words:
 //
 //	set the polling flag, enter idle
-//	until NEED_RESCHED: interrupts off, let the governor choose, idle
+//	until NEED_RESCHED: interrupts off, let the governor choose, clear the flag, and
+//	    in the state set it again if the state looks at it; idle; clear it; interrupts on; set it
 //	leave idle (which restarts the tick), clear the polling flag
 //	flush the call queue with interrupts off
 //	schedule() in the idle mode, and again while NEED_RESCHED

@@ -10,7 +10,7 @@ type callKind uint8
 
 const (
 	callSync  callKind = iota // somebody waits: run, then unlock the descriptor
-	callAsync                 // nobody waits: the descriptor is free when the function has begun
+	callAsync                 // nobody waits. The kernel unlocks before the function; here, where functions do nothing, after it
 	callNohz                  // asynchronous: asks the CPU to balance for all idle ones
 	callWake                  // wakes task ref
 	callKinds

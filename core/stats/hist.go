@@ -150,6 +150,29 @@ func (h *Hist) Quantile(num, den uint64) int64 {
 	return h.Max // a full bin has lost count
 }
 
+// Octaves counts the samples between powers of two of unit: element 0 those below
+// 1, element i those from 2^(i-1) to 2^i. A bin that a power of two lies in counts half
+// on either side.
+func (h *Hist) Octaves(unit int64) []uint64 {
+	var list []uint64
+	add := func(v int64, n uint64) {
+		i := bits.Len64(uint64(v / unit))
+		for len(list) <= i {
+			list = append(list, 0)
+		}
+		list[i] += n
+	}
+	for i, n := range h.Bins {
+		lo, hi := BinBounds(i)
+		add(lo, uint64(n)-uint64(n/2))
+		add(hi, uint64(n/2))
+	}
+	for len(list) > 0 && list[len(list)-1] == 0 {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
 // AppendBinary appends h to b, for a Part on its way between workers: a few
 // bytes per bin that is not empty. ConsumeBinary reads it.
 //

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -85,14 +86,39 @@ func TestGoldenDigests(t *testing.T) {
 // randomScenario draws a valid scenario, small enough to check after every event.
 func randomScenario(r *sim.Rand) string {
 	pick := func(list []string) string { return list[r.Below(int64(len(list)))] }
-	m := pick(scenario.Machines())
+	m, k := pick(scenario.Machines()), pick(scenario.Kernels())
+	arms := func(patched string) string {
+		if base, _ := kernel.LookupBase(k); base.Policy == kernel.CFS {
+			return "&arm=&k=" + k // no patch applies
+		}
+		return "&arm=&arm=" + patched + "&k=" + k
+	}
 	mach, _ := machine.Lookup(m)
 	q := fmt.Sprintf("?m=%s&bg=%s&runs=1&seed=%d&check=1", m, pick(scenario.Backgrounds()), uint32(r.Uint64()))
-	q += fmt.Sprintf("&numipi=%d&cpulist=%d&offset=%d&wait=%d&modified=%d", 1+r.Below(60), r.Below(int64(len(mach.CPUs))), r.Below(300), r.Below(2), r.Below(2))
+	calls := 1 + r.Below(60)
+	if r.Below(4) == 0 {
+		q += "&single=0"
+		calls = 1
+	}
+	senders := []string{strconv.Itoa(int(r.Below(int64(len(mach.CPUs)))))}
+	for range r.Below(2) * r.Below(4) {
+		senders = append(senders, strconv.Itoa(int(r.Below(int64(len(mach.CPUs))))))
+	}
+	q += fmt.Sprintf("&numipi=%d&cpulist=%s&offset=%d&mask=%d&wait=%d&modified=%d", calls, strings.Join(senders, ","), r.Below(300), r.Below(2)*r.Below(300), r.Below(2), r.Below(2))
 	if r.Below(3) == 0 {
 		q += fmt.Sprintf("&delay=%d", 1+r.Below(3000))
 	}
-	q += "&arm=&arm=" + pick([]string{"sm-idle-v1", "sm-idle-v2", "sm-idle-v1.fast", "sm-idle-v2.exact", "sm-idle-v1.above"})
+	if s := &mach.Idle[r.Below(int64(len(mach.Idle)))]; r.Below(3) == 0 && (!s.Polling || len(mach.CPUs) <= 16) {
+		q += "&idle=" + s.Name // many CPUs that spin all the while take too long to check
+	}
+	if r.Below(4) == 0 {
+		q = fmt.Sprintf("?m=%s&bg=%s&runs=1&seed=%d&check=1&w=spinlock&tasks=%d&cpus=%d&loops=%d&hold=%d&gap=%d", m, pick([]string{"quiet", "pair"}), uint32(r.Uint64()),
+			1+r.Below(9), 1+r.Below(min(4, int64(len(mach.CPUs)))), 1+r.Below(60), r.Below(30), r.Below(30))
+		if r.Below(2) == 0 {
+			return q + "&rt=1" + arms(pick([]string{"sm-idle-v2", "sm-idle-v1.fast", "notify-ipi", "always-ipi"})) // v1's fault is no surprise
+		}
+	}
+	q += arms(pick([]string{"sm-idle-v1", "sm-idle-v2", "sm-idle-v1.fast", "sm-idle-v2.exact", "always-ipi", "skip-newidle", "notify-ipi", "notify-ipi,sm-idle-v2", "always-ipi,skip-newidle"}))
 	for range r.Below(4) {
 		c := &kernel.Costs[r.Below(int64(len(kernel.Costs)))]
 		if !strings.Contains(q, "c."+c.Key+"=") {
@@ -104,7 +130,7 @@ func randomScenario(r *sim.Rand) string {
 
 // Whatever a link can ask for, no invariant breaks.
 func TestRandomScenariosKeepTheInvariants(t *testing.T) {
-	n := 150
+	n := 50
 	if testing.Short() {
 		n = 10
 	}
@@ -120,6 +146,35 @@ func FuzzScenario(f *testing.F) {
 		r := sim.NewRand(seed, 1, sim.Ties)
 		mustRun(t, parse(t, randomScenario(&r)))
 	})
+}
+
+// SM_IDLE v1's fault on PREEMPT_RT is told of, and stops a run that is checked.
+func TestKernelFault(t *testing.T) {
+	for _, c := range []struct {
+		link  string
+		fault bool
+	}{
+		{"?w=spinlock&rt=1&runs=1&loops=100&bg=quiet&arm=&arm=sm-idle-v1&arm=sm-idle-v1.above&arm=sm-idle-v2", true},
+		{"?w=spinlock&rt=0&runs=1&loops=100&bg=quiet&arm=&arm=sm-idle-v1&arm=sm-idle-v1.above&arm=sm-idle-v2", false},
+		{"?w=spinlock&rt=1&runs=1&loops=100&bg=quiet&arm=&arm=notify-ipi&arm=skip-newidle&arm=always-ipi", false},
+		{"?w=spinlock&rt=1&runs=1&loops=100&bg=quiet&hold=0&gap=0&arm=&arm=sm-idle-v2", false},
+	} {
+		for _, check := range []string{"", "&check=1"} {
+			r, err := Run(parse(t, c.link+check), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for arm := range r.Parts {
+				want := c.fault && strings.HasPrefix(ArmName(r.Scenario.Arms[arm]), "sm-idle-v1")
+				if got := r.KernelFault(arm); check == "" && (got != "") != want {
+					t.Errorf("%s, arm %d: %q", c.link, arm, got)
+				}
+				if p := &r.Parts[arm][0]; p.Done == (want && check != "") || strings.Contains(p.Fault, "blocked and on the queue") != (want && check != "") {
+					t.Errorf("%s, arm %d: done %v, %q", c.link+check, arm, p.Done, p.Fault)
+				}
+			}
+		}
+	}
 }
 
 // The time account sums over CPUs and runs to CPUs × Σ elapsed, exactly.

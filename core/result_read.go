@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"strings"
 
 	"schedlab/core/kernel"
@@ -63,6 +64,22 @@ func (r *Result) Pairs(arm int) (base, patched []float64) {
 
 func primary(p *Part) float64 { return float64(p.Primary) / 1000 }
 
+// KernelFault says what an arm's kernel has done wrong, though it went on; "" if
+// nothing is known.
+func (r *Result) KernelFault(arm int) string {
+	n := int64(0)
+	for i := range r.Parts[arm] {
+		if c := r.Parts[arm][i].Counters; int(kernel.RTLockLeftQueued) < len(c) {
+			n += c[kernel.RTLockLeftQueued]
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("this kernel is broken: %d times schedule() left a task that waited for an rtlock on its run queue, where it is picked again though it can't go on. "+
+		"Its figures are those of a fault; check=1 stops at the first one", n)
+}
+
 // Compare compares an arm with the baseline, arm 0, by the runs that both have finished.
 func (r *Result) Compare(arm int) stats.Comparison {
 	base, patched := r.Pairs(arm)
@@ -73,24 +90,20 @@ func (r *Result) Compare(arm int) stats.Comparison {
 // scenario's workload is not known.
 func (r *Result) Metric() workload.Metric {
 	w, err := workload.Lookup(r.Scenario.Workload)
-	if err != nil {
+	if err != nil || len(r.Scenario.Params) != len(w.Params) {
 		return workload.Metric{}
 	}
-	return w.Metric
+	return w.Metric(r.Scenario.Params)
 }
 
-// PerRun returns how many events a run has, by which the primary figure is
-// divided to give the figure per event; 0 if no parameter says so.
-func (r *Result) PerRun() int64 {
+// Samples says what the histograms of a part are; nil if the scenario's workload is
+// not known.
+func (r *Result) Samples() []workload.Sample {
 	w, err := workload.Lookup(r.Scenario.Workload)
 	if err != nil {
-		return 0
+		return nil
 	}
-	i := w.Param(w.Metric.Events)
-	if i < 0 || i >= len(r.Scenario.Params) {
-		return 0
-	}
-	return r.Scenario.Params[i].N
+	return w.Samples
 }
 
 // Total adds up the finished runs of an arm: events, elapsed time, histograms,

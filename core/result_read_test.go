@@ -8,6 +8,7 @@ import (
 	"schedlab/core/kernel"
 	"schedlab/core/scenario"
 	"schedlab/core/stats"
+	"schedlab/core/workload"
 )
 
 // half is a result of two arms and three runs, of which the baseline has
@@ -97,13 +98,13 @@ func TestArmName(t *testing.T) {
 	}
 }
 
-func TestPerRun(t *testing.T) {
+func TestMetric(t *testing.T) {
 	r := &Result{Scenario: scenario.Default()}
-	if got := r.PerRun(); got != 100000 {
+	if got := r.Metric().PerRun; got != 100000 {
 		t.Errorf("%d calls a run, want ipistorm's numipi, 100000", got)
 	}
 	r.Scenario.Workload = "none"
-	if got := r.PerRun(); got != 0 || r.Metric().Name != "" {
-		t.Errorf("unknown workload: %d events, metric %+v", got, r.Metric())
+	if got := r.Metric(); got != (workload.Metric{}) {
+		t.Errorf("unknown workload: metric %+v", got)
 	}
 }

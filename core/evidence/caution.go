@@ -1,9 +1,12 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"schedlab/core/scenario"
+	"schedlab/core/sim"
 )
 
 // A Caution says on what unknown a result hangs.
@@ -20,8 +23,11 @@ var cautions = []Caution{
 		"Without walks over the run queues the difference hangs on a race of some tens of nanoseconds between sender and target, in costs that nobody " +
 			"has measured: even its sign is not certain, however narrow the interval."},
 	{"ipistorm", []string{"busy", "pair", "mixed"},
-		"The slow runs come from an assumed pair of tasks pinned to one CPU, which keeps newidle balance walking. Compare bg=quiet, which has none."},
+		"What walks newidle balance makes come from an assumed pair of tasks pinned to the machine's last CPU. Compare bg=quiet, which has none."},
 }
+
+// deep is the exit latency from which on an idle state can be most of a call's time.
+const deep = 10 * sim.Microsecond
 
 // Cautions returns what to say beside the verdict on s.
 func Cautions(s scenario.Scenario) []string {
@@ -29,6 +35,16 @@ func Cautions(s scenario.Scenario) []string {
 	for _, c := range cautions {
 		if c.Workload == s.Workload && slices.Contains(c.Backgrounds, s.Background) {
 			list = append(list, c.Text)
+		}
+	}
+	if r, err := s.Resolve(); err == nil {
+		for i := range r.Machine.Idle {
+			if state := &r.Machine.Idle[i]; !state.Disabled && state.Exit >= deep {
+				list = append(list, fmt.Sprintf("The idle state %s, which takes %s µs to leave by its table, is enabled. A CPU whose tick is stopped goes by its next timer, so that a "+
+					"call which interrupts it can wait for that. Processors that turn such requests down are not modelled; in the published runs such states were disabled.",
+					state.Name, strconv.FormatInt(int64(state.Exit/sim.Microsecond), 10)))
+				break
+			}
 		}
 	}
 	return list

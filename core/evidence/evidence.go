@@ -87,12 +87,12 @@ func Find(s scenario.Scenario) []*Table {
 	for _, t := range Tables {
 		m, _ := scenario.Parse(t.Scenario)
 		w, err := workload.Lookup(s.Workload)
-		if err != nil || s.Machine != m.Machine || s.Kernel != m.Kernel || s.Workload != m.Workload || len(s.Params) != len(m.Params) {
+		if err != nil || s.Machine != m.Machine || s.Kernel != m.Kernel || s.Workload != m.Workload || s.Idle != nil || s.RT || len(s.Params) != len(m.Params) {
 			continue
 		}
 		same := true
 		for i, p := range m.Params {
-			if w.Params[i].Key != w.Metric.Events {
+			if w.Params[i].Key != w.Length {
 				same = same && s.Params[i].N == p.N && slices.Equal(s.Params[i].CPUs, p.CPUs)
 			}
 		}
@@ -172,7 +172,7 @@ func simulated(r *core.Result, patches []string) []float64 {
 		return nil
 	}
 	values := r.Primaries(i)
-	if n := r.PerRun(); n > 0 {
+	if n := r.Metric().PerRun; n > 0 {
 		for i := range values {
 			values[i] /= float64(n)
 		}

@@ -32,7 +32,7 @@ func simulate(t *testing.T, link string) *core.Result {
 func perEvent(r *core.Result, arm int) []float64 {
 	values := r.Primaries(arm)
 	for i := range values {
-		values[i] /= float64(r.PerRun())
+		values[i] /= float64(r.Metric().PerRun)
 	}
 	slices.Sort(values)
 	return values

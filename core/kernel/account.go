@@ -13,6 +13,7 @@ type TimeKind uint8
 const (
 	TimeUser TimeKind = iota
 	TimeKthread
+	TimeSyscall
 	TimeCall
 	TimeCallWait
 	TimeIRQ
@@ -37,6 +38,7 @@ const (
 var Times = [NumTimes]Info{
 	TimeUser:     {"user", "tasks computing in user mode"},
 	TimeKthread:  {"kthread", "kernel threads computing"},
+	TimeSyscall:  {"syscall", "tasks computing in kernel mode"},
 	TimeCall:     {"call", "sending remote function calls: set-up, push, signal, return"},
 	TimeCallWait: {"call_wait", "spinning until a remote function call has run"},
 	TimeIRQ:      {"irq", "interrupt entry and exit"},
@@ -49,7 +51,7 @@ var Times = [NumTimes]Info{
 	TimeWakeup:   {"wakeup", "waking tasks: placement, queueing, enqueueing"},
 	TimeTick:     {"tick", "the tick's work"},
 	TimeTimer:    {"timer", "timer expiry"},
-	TimeLockWait: {"lock_wait", "waiting for run-queue locks"},
+	TimeLockWait: {"lock_wait", "taking locks and spinning for them, those of run queues among them"},
 	TimeIdleLoop: {"idle_loop", "the idle loop awake: governor, tick stop and restart, entry and exit bookkeeping"},
 	TimeIdleExit: {"idle_exit", "coming out of an idle state"},
 	TimePoll:     {"poll", "idle in the polling state"},
@@ -75,6 +77,7 @@ const (
 	PollWakes
 	IdleReentries
 	IdleFastReentries
+	IdleNotified
 	NewidleCalls
 	NewidleCheap
 	NewidleWalks1
@@ -94,6 +97,8 @@ const (
 	WakeupsQueued
 	SwitchesVoluntary
 	SwitchesInvoluntary
+	RTLockWaits
+	RTLockLeftQueued
 	Ticks
 	TickStops
 	TickRestarts
@@ -110,14 +115,15 @@ var Counters = [NumCounters]Info{
 	CallsPolledMwait:    {"calls_polled_mwait", "target asleep in MWAIT: the store wakes it, no interrupt"},
 	CallsPolledBefore:   {"calls_polled_before", "target's polling flag set outside an idle state: no interrupt"},
 	CallsIRQsOff:        {"calls_ipi_irqs_off", "interrupt that waited behind a section with interrupts off"},
-	CallsIdleEntry:      {"calls_ipi_idle_entry", "interrupt into the idle loop with the polling flag clear"},
+	CallsIdleEntry:      {"calls_ipi_idle_entry", "interrupt into the idle loop outside of a sleeping state"},
 	CallsAsleep:         {"calls_ipi_asleep", "interrupt that woke an idle state"},
 	CallsBusy:           {"calls_ipi_busy", "interrupt into a running task"},
 	CallsQueued:         {"calls_queued", "pushed behind another call, whose signal serves both"},
 	IPIs:                {"ipis", "inter-processor interrupts sent, of any kind"},
-	PollWakes:           {"poll_wakes", "signals given by setting NEED_RESCHED on a polling CPU"},
+	PollWakes:           {"poll_wakes", "signals given by setting a flag of a polling CPU, without an interrupt"},
 	IdleReentries:       {"idle_reentries", "schedule() from the idle loop that stayed on the idle task"},
 	IdleFastReentries:   {"idle_fast_reentries", "of these: by the SM_IDLE fast path"},
+	IdleNotified:        {"idle_notified", "times a CPU left its idle loop to serve calls and went back without schedule()"},
 	NewidleCalls:        {"newidle", "newidle balance calls"},
 	NewidleCheap:        {"newidle_cheap", "of these: left at once, not overloaded or no time"},
 	NewidleWalks1:       {"newidle_walks_1", "walks whose highest pass was the lowest domain"},
@@ -137,6 +143,8 @@ var Counters = [NumCounters]Info{
 	WakeupsQueued:       {"wakeups_queued", "of these: through the target's call queue"},
 	SwitchesVoluntary:   {"switches_voluntary", "context switches away from a task that went to sleep"},
 	SwitchesInvoluntary: {"switches_involuntary", "context switches away from a task that could have run on"},
+	RTLockWaits:         {"rtlock_waits", "times schedule() was called to wait for an rtlock, on PREEMPT_RT"},
+	RTLockLeftQueued:    {"rtlock_left_queued", "of these: the task stayed on its run queue, which is a fault"},
 	Ticks:               {"ticks", "ticks handled"},
 	TickStops:           {"tick_stops", "ticks stopped by idle CPUs"},
 	TickRestarts:        {"tick_restarts", "ticks restarted"},

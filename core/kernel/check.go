@@ -27,18 +27,69 @@ func (k *Kernel) checkState() {
 	if k.sent-k.handled != undelivered {
 		k.broken("%d calls were sent and %d served, but %d are on queues", k.sent, k.handled, undelivered)
 	}
+	k.checkCalls()
 	k.checkGroups()
 	k.checkTasks(onQueues)
 }
 
 // served returns how many entries of c's batch have been served.
 func (k *Kernel) served(c *cpu) (n uint64) {
-	for i, e := range c.batch {
-		if e.kind < c.batchCls || e.kind == c.batchCls && i < c.batchPos {
-			n++
-		}
+	for i := range c.batch {
+		n += uint64(b2i(c.servedEntry(i)))
 	}
 	return n
+}
+
+func (c *cpu) servedEntry(i int) bool {
+	e := c.batch[i]
+	return e.kind < c.batchCls || e.kind == c.batchCls && i < c.batchPos
+}
+
+// checkCalls sees that a descriptor is locked from its call until that is served,
+// and that who waits for one does.
+func (k *Kernel) checkCalls() {
+	entries, locked := 0, 0
+	under := func(c *cpu, e call) {
+		if e.kind != callSync && e.kind != callAsync {
+			return
+		}
+		entries++
+		if !k.desc(c, e).locked {
+			k.broken("a call waits on CPU %d, and its descriptor is free", c.id)
+		}
+	}
+	holds := func(d *desc, id int16) {
+		locked += b2i(d.locked)
+		if d.waiter >= 0 && (!d.locked || !k.cpus[d.waiter].frame[0].waiting || id >= 0 && d.waiter != id) {
+			k.broken("CPU %d is to be told of a call, and does not wait for it", d.waiter)
+		}
+	}
+	for i := range k.cpus {
+		c := &k.cpus[i]
+		for _, e := range c.callq {
+			under(c, e)
+		}
+		for j, e := range c.batch {
+			if !c.servedEntry(j) {
+				under(c, e)
+			}
+		}
+		holds(&c.async, c.id)
+		for j := range c.all {
+			holds(&c.all[j], c.id)
+		}
+	}
+	for i := range k.tasks {
+		holds(&k.tasks[i].call, -1)
+	}
+	if entries != locked {
+		k.broken("%d descriptors are locked, and %d calls wait", locked, entries)
+	}
+	for _, i := range k.barrier {
+		if !k.cpus[i].frame[0].waiting {
+			k.broken("CPU %d is in the barrier, and does not wait", i)
+		}
+	}
 }
 
 func (k *Kernel) checkCPU(c *cpu) {
@@ -71,8 +122,12 @@ func (k *Kernel) checkCPU(c *cpu) {
 	}
 	// An idle CPU that has something to do must have been told, or be about to be.
 	dozing := c.idle.phase == idleAsleep || c.idle.phase == idlePolling && c.depth == 0
-	if dozing && (len(c.callq) > 0 || len(c.rq.fair) > 0) && c.signals == 0 && c.pending == 0 && !c.needResched {
+	calls := c.called() && k.base.CallSignal != SignalIPI // it will serve its calls
+	if told := c.signals > 0 || c.pending != 0; dozing && !told && (len(c.callq) > 0 && !calls || len(c.rq.fair) > 0 && !c.needResched) {
 		k.broken("CPU %d idles with %d calls and %d tasks waiting, and nobody has told it", c.id, len(c.callq), len(c.rq.fair))
+	}
+	if c.polling && k.m.NoPollingFlag || c.notified && k.base.CallSignal != SignalNotify {
+		k.broken("CPU %d has a flag up that its kernel does not have", c.id)
 	}
 	if c.signals < 0 || c.rq.wakePending < 0 {
 		k.broken("CPU %d was signalled %d times too often", c.id, -c.signals)

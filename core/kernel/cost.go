@@ -60,6 +60,8 @@ const (
 	CostTick
 	CostTimerArm
 	CostTimerExpire
+	CostSpinlock
+	CostRTLock
 	NumCosts = iota
 )
 
@@ -114,6 +116,8 @@ var Costs = [NumCosts]CostInfo{
 	CostIdleCheck:    {"idle_check", "idle search: one CPU", Picoseconds, 15_000, machine.Assumed, guess},
 	CostTick:         {"tick", "the tick's work", Cycles, 3000, machine.Assumed, guess},
 	CostTimerArm:     {"timer_arm", "arming a timer", Cycles, 400, machine.Assumed, guess},
+	CostSpinlock:     {"spinlock", "taking a spinlock or giving it back, without its cache line", Cycles, 20, machine.Assumed, guess},
+	CostRTLock:       {"rtlock", "PREEMPT_RT: queueing for an rtlock, until schedule()", Cycles, 400, machine.Assumed, guess},
 	CostTimerExpire:  {"timer_expire", "expiring a timer", Cycles, 400, machine.Assumed, guess},
 }
 

@@ -19,10 +19,12 @@ type cpu struct {
 	softirq uint8
 	noise   sim.Rand // jitter of what c does
 
-	// The flags word of the current task: TIF_POLLING_NRFLAG, TIF_NEED_RESCHED.
+	// The flags word of the current task: TIF_POLLING_NRFLAG, TIF_NEED_RESCHED, and
+	// TIF_NOTIFY_IPI where the kernel has it.
 	flags       line
 	polling     bool
 	needResched bool
+	notified    bool
 	signals     int // for the call queue, and by interrupt: decided on or on their way
 
 	// The call queue and the batch that is being flushed.
@@ -31,7 +33,9 @@ type cpu struct {
 	batch    []call
 	batchPos int
 	batchCls callKind
-	async    desc // the descriptor of calls that nobody waits for
+	async    desc   // the descriptor of calls that nobody waits for
+	all      []desc // those of calls to all other CPUs, by target; nil if no task here makes such calls
+	first    []bool // by target: its queue was empty when such a call was pushed
 
 	idle idleState
 	menu menu
@@ -87,6 +91,7 @@ const (
 	stIdleBack
 	stIdleFlush
 	stIdleSchedule
+	stIdleAgain
 	stFlush
 	stSchedule
 	stScheduleLocked
@@ -102,6 +107,12 @@ const (
 	stCallDone
 	stCallLocked
 	stCallLocal
+	stLock
+	stUnlock
+	stUnlocked
+	stCallAllPush
+	stCallAllSignal
+	stCallAllWait
 	stIRQ
 	stIRQReturn
 	stTimer
@@ -211,6 +222,8 @@ func (k *Kernel) run(c *cpu) {
 		k.idleFlush(c)
 	case stIdleSchedule:
 		k.idleSchedule(c)
+	case stIdleAgain:
+		k.idleAgain(c)
 	case stFlush:
 		k.flushEntry(c)
 	case stSchedule:
@@ -241,6 +254,18 @@ func (k *Kernel) run(c *cpu) {
 		k.callLocked(c)
 	case stCallLocal:
 		k.callLocalDone(c)
+	case stLock:
+		k.lockTry(c)
+	case stUnlock:
+		k.unlockTask(c)
+	case stUnlocked:
+		k.unlocked(c)
+	case stCallAllPush:
+		k.callAllPush(c)
+	case stCallAllSignal:
+		k.callAllSignal(c)
+	case stCallAllWait:
+		k.callAllWait(c)
 	case stIRQ:
 		k.irq(c)
 	case stIRQReturn:
@@ -309,6 +334,16 @@ func (k *Kernel) resume(c *cpu) {
 	}
 	c.depth--
 	f := c.running()
+	if c.depth == 0 && f.waiting && c.needResched { // who spins gives way, if it may
+		switch {
+		case f.step == stLock && k.rt():
+			k.tasks[c.rq.curr].lockSpins = false
+			f.woken, f.wokenAt = true, k.now
+		case f.step == stTask:
+			k.leaveBarrier(c)
+			f.woken, f.wokenAt = true, k.now
+		}
+	}
 	f.at += k.now
 	f.ledger.from = k.now
 	if !f.waiting {

@@ -2,9 +2,10 @@ package kernel
 
 import "schedlab/core/sim"
 
-// The fair class is EEVDF as 6.10 and 6.11 have it, without delayed dequeue: a
-// task is eligible if it has received no more than its share, and of the
-// eligible ones the earliest virtual deadline runs.
+// The fair class: who runs on a CPU. What its two policies have in common is here, and
+// EEVDF as 6.10 and 6.11 have it, without delayed dequeue: a task is eligible if it
+// has received no more than its share, and of the eligible ones the earliest
+// virtual deadline runs. The other one is in cfs.go.
 //
 // Virtual times are picoseconds at the weight of nice 0.
 
@@ -28,6 +29,11 @@ type fairEntity struct {
 	since    sim.Time // up to where its run time is in v
 	started  bool     // it has been on a queue before
 	parity   int64    // the deadline until which it runs undisturbed while eligible; 0: none
+
+	// For CFS.
+	ran   sim.Time // since it was last chosen
+	home  int16    // the CPU whose virtual time v is in
+	slept bool     // it left its queue to sleep
 }
 
 func (e *fairEntity) virtual(d sim.Time) int64 { return int64(d) * nice0 / e.weight }
@@ -55,6 +61,10 @@ func (e *fairEntity) saveLag(avg int64) { e.lag = avg - e.v }
 // it was when it left, within two slices or a tick.
 func (k *Kernel) place(c *cpu, tk *task) {
 	e := &tk.fairEntity
+	if k.base.Policy == CFS {
+		k.placeCFS(c, e)
+		return
+	}
 	avg := c.rq.avgV(k)
 	limit := e.virtual(max(2*k.base.BaseSlice, k.base.Jiffy()))
 	lag := min(max(e.lag, -limit), limit)
@@ -71,8 +81,8 @@ func (k *Kernel) place(c *cpu, tk *task) {
 	e.parity = 0
 }
 
-// updateCurr brings the run time of c's task up to its clock. A task that has used
-// up its slice while others wait must give way.
+// updateCurr brings the run time of c's task up to its clock. With EEVDF a task that has
+// used up its slice while others wait must give way.
 func (k *Kernel) updateCurr(c *cpu) {
 	if c.rq.curr == noTask || !k.tasks[c.rq.curr].queued {
 		return
@@ -80,7 +90,12 @@ func (k *Kernel) updateCurr(c *cpu) {
 	e := &k.tasks[c.rq.curr].fairEntity
 	if d := c.rq.clock - e.since; d > 0 {
 		e.v += e.virtual(d)
+		e.ran += d
 		e.since = c.rq.clock
+	}
+	if k.base.Policy == CFS {
+		c.rq.updateMinV(k)
+		return
 	}
 	// minV only has to stay near the tasks' times and to go forward.
 	if m := c.rq.avgV(k); m > c.rq.minV {
@@ -93,7 +108,24 @@ func (k *Kernel) updateCurr(c *cpu) {
 	}
 }
 
-// pickEEVDF returns the task that c should run: noTask if it has none.
+// pickFair returns the task that c should run: noTask if it has none.
+func (k *Kernel) pickFair(c *cpu) int32 {
+	if k.base.Policy == CFS {
+		return k.pickCFS(c)
+	}
+	return k.pickEEVDF(c)
+}
+
+// tickPreempts tells whether c's task, whose time is up to date, must give way at a tick.
+func (k *Kernel) tickPreempts(c *cpu) bool {
+	if k.base.Policy == CFS {
+		return k.tickPreemptsCFS(c)
+	}
+	return c.rq.expired
+}
+
+// pickEEVDF returns the eligible task with the earliest deadline, or the one that runs if
+// it may run on.
 func (k *Kernel) pickEEVDF(c *cpu) int32 {
 	avg := c.rq.avgV(k)
 	if t := c.rq.curr; t != noTask && k.tasks[t].queued {
@@ -126,7 +158,7 @@ func (k *Kernel) pickEEVDF(c *cpu) int32 {
 // setNext starts task t's turn on c.
 func (k *Kernel) setNext(c *cpu, t int32) {
 	e := &k.tasks[t].fairEntity
-	e.since = c.rq.clock
+	e.since, e.ran = c.rq.clock, 0
 	e.parity = e.deadline
 	c.rq.expired = false
 }
@@ -137,5 +169,8 @@ func (k *Kernel) wakePreempts(c *cpu, t int32) bool {
 		return true
 	}
 	k.updateCurr(c)
+	if k.base.Policy == CFS {
+		return k.wakePreemptsCFS(c, t)
+	}
 	return c.rq.expired || k.pickEEVDF(c) == t
 }

@@ -10,6 +10,11 @@ import "schedlab/core/sim"
 //	leave idle (which restarts the tick), clear the polling flag
 //	flush the call queue with interrupts off
 //	schedule() in the idle mode, and again while NEED_RESCHED
+//
+// With TIF_NOTIFY_IPI either flag ends the loop, and there is no schedule() without NEED_RESCHED.
+
+// called tells whether c is wanted out of its idle loop.
+func (c *cpu) called() bool { return c.needResched || c.notified }
 
 // idlePhase is where in the idle loop a CPU is.
 type idlePhase uint8
@@ -66,7 +71,7 @@ func (k *Kernel) idleEnter(c *cpu) {
 
 // idlePoll sets the polling flag: from here on a signal needs no interrupt.
 func (k *Kernel) idlePoll(c *cpu) {
-	c.polling = true
+	c.polling = !k.m.NoPollingFlag
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
 	k.pay(c, TimeIdleLoop, CostIdleEnter)
 	k.then(c, stIdleCheck)
@@ -75,7 +80,7 @@ func (k *Kernel) idlePoll(c *cpu) {
 // idleCheck looks at NEED_RESCHED, and chooses a state if it is clear.
 func (k *Kernel) idleCheck(c *cpu) {
 	k.charge(c, TimeIdleLoop, k.read(&c.flags, c.id))
-	if c.needResched {
+	if c.called() {
 		k.idleLeave(c)
 		return
 	}
@@ -96,7 +101,7 @@ func (k *Kernel) idleCheck(c *cpu) {
 func (k *Kernel) idleChosen(c *cpu) {
 	c.polling = false
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
-	if c.needResched {
+	if c.called() {
 		k.then(c, stIdleBack)
 		k.irqsOn(c)
 		return
@@ -115,7 +120,7 @@ func (k *Kernel) idleStateEnter(c *cpu) {
 	if s.Polling {
 		k.count(IdlePoll)
 		d := k.pollLimit()
-		if c.needResched {
+		if c.called() {
 			d = k.cost[CostRelax]
 		}
 		c.idle.phase = idlePolling
@@ -124,7 +129,7 @@ func (k *Kernel) idleStateEnter(c *cpu) {
 		k.irqsOn(c)
 		return
 	}
-	if c.needResched || c.pending != 0 {
+	if c.called() || c.pending != 0 {
 		k.then(c, stIdleWoken)
 		return
 	}
@@ -145,15 +150,25 @@ func (k *Kernel) pollLimit() sim.Time {
 	return limit
 }
 
-// idleSignalled tells c, whose NEED_RESCHED was just set and whose copy of the
-// flags word is gone at time seen, and returns how the signal met it.
+// idleSignalled tells c, whose flags word was just written to and whose copy of it
+// is gone at time seen, and returns how the signal met it.
 func (k *Kernel) idleSignalled(c *cpu, seen sim.Time) Counter {
+	path := c.pollPath()
+	switch path {
+	case CallsPolledPoll:
+		k.pollUntil(c, seen+c.noise.Between(0, k.cost[CostRelax]))
+	case CallsPolledMwait:
+		k.idleRouse(c, seen)
+	}
+	return path
+}
+
+// pollPath is the way of a call that finds c polling.
+func (c *cpu) pollPath() Counter {
 	switch c.idle.phase {
 	case idlePolling:
-		k.pollUntil(c, seen+c.noise.Between(0, k.cost[CostRelax]))
 		return CallsPolledPoll
 	case idleAsleep:
-		k.idleRouse(c, seen)
 		return CallsPolledMwait
 	}
 	return CallsPolledBefore
@@ -202,7 +217,7 @@ func (k *Kernel) idleInterrupted(c *cpu) {
 // been let in.
 func (k *Kernel) idleStateLeave(c *cpu) {
 	c.idle.spell = k.now - c.idle.since
-	c.idle.timedOut = c.idle.phase == idlePolling && !c.needResched
+	c.idle.timedOut = c.idle.phase == idlePolling && !c.called()
 	c.idle.phase = idleAwake
 	c.polling = false
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
@@ -217,7 +232,7 @@ func (k *Kernel) idleBack(c *cpu) {
 		c.idle.entered = false
 		k.menuReflect(c)
 	}
-	c.polling = true
+	c.polling = !k.m.NoPollingFlag
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
 	k.idleCheck(c)
 }
@@ -232,13 +247,14 @@ func (k *Kernel) idleLeave(c *cpu) {
 	k.then(c, stIdleFlush)
 }
 
-// idleFlush clears the polling flag and serves the call queue.
+// idleFlush clears the polling flag and serves the call queue: unless calls
+// always come by interrupt, whose handler then does.
 func (k *Kernel) idleFlush(c *cpu) {
 	c.idle.phase = idleAway
-	c.polling = false
+	c.polling, c.notified = false, false
 	k.charge(c, TimeIdleLoop, k.write(&c.flags, c.id))
 	c.irqsOff[0] = true
-	if len(c.callq) == 0 {
+	if len(c.callq) == 0 || k.base.CallSignal == SignalIPI {
 		k.idleFlushed(c)
 		return
 	}
@@ -250,8 +266,19 @@ func (k *Kernel) idleFlushed(c *cpu) {
 		k.softirqStart(c)
 		return
 	}
+	if !c.needResched { // it was only to look at its queue
+		k.count(IdleNotified)
+		k.then(c, stIdleAgain)
+		return
+	}
 	c.mode = k.idleMode()
 	k.then(c, stIdleSchedule)
+}
+
+// idleAgain is c back at the top of its loop, with interrupts on.
+func (k *Kernel) idleAgain(c *cpu) {
+	k.idleEnter(c)
+	k.irqsOn(c)
 }
 
 // idleSchedule lets interrupts in for a moment and calls schedule().

@@ -44,7 +44,7 @@ func (k *Kernel) irqReturn(c *cpu) {
 		return
 	}
 	if c.needResched && c.rq.curr != noTask && c.frame[0].step == stComputed {
-		if t := &k.tasks[c.rq.curr]; !t.spec.Kthread {
+		if t := &k.tasks[c.rq.curr]; k.preemptible(t) {
 			t.left = k.abandon(c)
 			c.t = k.now
 			c.mode = modeNone // on the way back to user mode: schedule() proper, the task's state runnable

@@ -71,6 +71,7 @@ type Kernel struct {
 
 	cpus  []cpu
 	tasks []task
+	locks []spinlock
 
 	noise, initial, work sim.Rand
 
@@ -81,7 +82,14 @@ type Kernel struct {
 	idle       int       // idle CPUs
 	nohz       nohz
 
+	barrier     []int16 // CPUs whose tasks spin until others have come to begin with them
+	arrived     int32   // tasks that have come
+	barrierLine line
+	ended       int32   // tasks that have got to the end of the measured window
+	signalOrder []int16 // CPUs in the order in which a call to all is signalled; nil if nobody makes any
+
 	metrics       []stats.Hist
+	delivery      MetricID // of the calls' delivery times; -1: nobody wants to know
 	time          [NumTimes]sim.Time
 	counters      [NumCounters]int64
 	stateSince    sim.Time // since when overTime and idleOver are not yet added up
@@ -109,6 +117,8 @@ func New(cfg Config) (*Kernel, error) {
 		noise:   sim.NewRand(cfg.Seed, cfg.Run, sim.Noise),
 		initial: sim.NewRand(cfg.Seed, cfg.Run, sim.Initial),
 		work:    sim.NewRand(cfg.Seed, cfg.Run, sim.Workload),
+
+		delivery: -1,
 	}
 	k.uncore = k.m.Uncore.Lo + k.noise.Below(k.m.Uncore.Hi-k.m.Uncore.Lo+1)
 	for c := range Costs {

@@ -283,27 +283,6 @@ func TestNewidlePullsAWaitingTask(t *testing.T) {
 	}
 }
 
-// Two tasks on one CPU get its time by their weights: work of a second is done sooner
-// by the heavier one.
-func TestFairShares(t *testing.T) {
-	for _, c := range []struct {
-		nice  [2]int
-		share float64 // of the first
-	}{{[2]int{0, 0}, 0.5}, {[2]int{0, 5}, 1024. / (1024 + 335)}, {[2]int{-5, 5}, 3121. / (3121 + 335)}} {
-		k := newKernel(t, small(t), Features{}, 0)
-		// The first task's work ends the run. The other one's never ends.
-		spawn(t, k, TaskSpec{Name: "first", CPUs: []int{3}, Nice: c.nice[0], Prog: []Op{
-			{Kind: OpSleep, D: sim.Millisecond}, {Kind: OpBegin}, {Kind: OpCompute, D: sim.Second}, {Kind: OpEnd}}})
-		other := hog("other", 3)
-		other.Nice = c.nice[1]
-		spawn(t, k, other)
-		s := finish(t, k)
-		if got := float64(sim.Second) / float64(s.Elapsed); got < c.share-0.02 || got > c.share+0.02 {
-			t.Errorf("nice %v: the first task got %.3f of the CPU, want %.3f", c.nice, got, c.share)
-		}
-	}
-}
-
 // A kernel thread runs on until it asks, a user task gives way at the tick.
 func TestKthreadsAreNotPreempted(t *testing.T) {
 	for _, kthread := range []bool{false, true} {
@@ -376,7 +355,7 @@ func TestChecksSeeDamage(t *testing.T) {
 	}{
 		{"a task on no queue", func(k *Kernel) { k.tasks[1].queued = false }, "thinks otherwise"},
 		{"a lost call", func(k *Kernel) { k.sent++ }, "calls were sent"},
-		{"a call that nobody signalled", func(k *Kernel) { k.cpus[7].callq = append(k.cpus[7].callq, call{callAsync, 0}); k.sent++ }, "nobody has told it"},
+		{"a call that nobody signalled", func(k *Kernel) { k.cpus[7].callq = append(k.cpus[7].callq, call{kind: callAsync}); k.sent++ }, "nobody has told it"},
 		{"a wrong group sum", func(k *Kernel) { k.groups[len(k.groups)-1][0].nr++ }, "the books say"},
 		{"a wrong count of idle CPUs", func(k *Kernel) { k.idle-- }, "the books say"},
 		{"a wrong load", func(k *Kernel) { k.cpus[3].rq.load++ }, "weights"},

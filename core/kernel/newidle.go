@@ -86,7 +86,7 @@ func (k *Kernel) newidleLocked(c *cpu) {
 func (k *Kernel) newidleDone(c *cpu) {
 	next := noTask
 	if c.rq.nrRunning() > 0 {
-		next = k.pickEEVDF(c)
+		next = k.pickFair(c)
 	}
 	k.scheduleTail(c, next)
 }

@@ -32,7 +32,7 @@ func (k *Kernel) nohzKick(c *cpu) {
 		}
 		k.count(NohzKicks)
 		k.nohz.kicked = true
-		if k.push(c, t, call{callNohz, uint32(c.id)}, TimeTick) {
+		if k.push(c, t, call{kind: callNohz, ref: uint32(c.id)}, TimeTick) {
 			k.signal(c, t, TimeTick, false)
 		}
 		return

@@ -23,7 +23,7 @@ func randomTask(r *sim.Rand, cpus int, i int) TaskSpec {
 	}
 	span := func() sim.Time { return sim.Nanosecond << r.Below(23) } // 1 ns to 4 ms
 	for range 1 + r.Below(5) {
-		switch r.Below(6) {
+		switch r.Below(7) {
 		case 0, 1:
 			s.Prog = append(s.Prog, Op{Kind: OpCompute, D: span(), N: int32(r.Below(100))})
 		case 2, 3:
@@ -32,6 +32,8 @@ func randomTask(r *sim.Rand, cpus int, i int) TaskSpec {
 			s.Prog = append(s.Prog, Op{Kind: OpCall, Obj: int16(r.Below(int64(cpus))), N: int32(r.Below(2))})
 		case 5:
 			s.Prog = append(s.Prog, Op{Kind: OpResched})
+		case 6:
+			s.Prog = append(s.Prog, Op{Kind: OpCallAll, N: int32(r.Below(2))})
 		}
 	}
 	// A loop over all, with a pause of at least a microsecond so that time goes on.
@@ -45,8 +47,12 @@ func randomTask(r *sim.Rand, cpus int, i int) TaskSpec {
 // randomRun runs random tasks on the small machine in checking mode.
 func randomRun(t *testing.T, seed uint32) {
 	r := sim.NewRand(seed, 0, sim.Workload)
-	f := Features{IdleReentry: IdleMode(r.Below(2)), PreemptTest: PreemptTest(r.Below(3))}
+	f := Features{IdleReentry: IdleMode(r.Below(3)), PreemptTest: PreemptTest(r.Below(3)), CallSignal: CallSignal(r.Below(3))}
 	k := newKernel(t, small(t), f, seed)
+	k.base.Tunables = Bases[r.Below(int64(len(Bases)))].Tunables
+	if r.Below(4) == 0 && f.PreemptTest != PreemptAbove {
+		k.base = k.base.WithRT()
+	}
 	for i := range 1 + int(r.Below(40)) {
 		spawn(t, k, randomTask(&r, len(k.cpus), i))
 	}

@@ -15,6 +15,8 @@ type rq struct {
 	minV  int64   // a virtual time near those of all tasks, to measure them from
 	load  int64   // summed weight
 
+	next, last int32 // CFS: buddies; noTask: none
+
 	expired bool // curr has used up its slice and others wait
 
 	wakePending int // wakeups on their way through the call queue
@@ -46,7 +48,7 @@ type group struct {
 
 func (c *cpu) initRQ(k *Kernel) {
 	r := &c.rq
-	r.curr = noTask
+	r.curr, r.next, r.last = noTask, noTask, noTask
 	r.lock.holder = -1
 	r.lock.line = k.newLine(int(c.id))
 	// avg_idle starts at its cap, which is twice the floor of max_idle_balance_cost,
@@ -159,6 +161,8 @@ func (k *Kernel) dequeue(c *cpu, t int32) {
 	tk := &k.tasks[t]
 	tk.queued = false
 	tk.saveLag(c.rq.avgV(k))
+	tk.slept = tk.state != taskRunning
+	c.rq.clearBuddy(t)
 	k.account(c, func() {
 		for i, x := range c.rq.fair {
 			if x == t {

@@ -51,6 +51,8 @@ func (k *Kernel) scheduleLocked(c *cpu) {
 		if t.state != taskRunning && !k.preempted(c.mode) {
 			k.pay(c, TimeSchedule, CostDequeue)
 			k.dequeue(c, prev)
+		} else if t.state != taskRunning {
+			k.count(RTLockLeftQueued)
 		}
 	} else if c.mode == modeIdle && c.rq.nrRunning() == 0 {
 		k.count(IdleFastReentries)
@@ -65,7 +67,11 @@ func (k *Kernel) scheduleLocked(c *cpu) {
 func (k *Kernel) pickNextTask(c *cpu) {
 	k.pay(c, TimePick, CostPick)
 	if c.rq.nrRunning() > 0 {
-		k.scheduleTail(c, k.pickEEVDF(c))
+		k.scheduleTail(c, k.pickFair(c))
+		return
+	}
+	if c.rq.curr == noTask && k.base.IdleReentry == IdleNoNewidle {
+		k.scheduleTail(c, noTask)
 		return
 	}
 	k.newidleBalance(c)
@@ -86,7 +92,10 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 		if prev != noTask {
 			t := &k.tasks[prev]
 			t.ranTill = c.t
-			if t.state == taskRunning {
+			if t.holds {
+				k.lockHolderLeaves(c, prev)
+			}
+			if t.state == taskRunning || k.preempted(c.mode) {
 				k.count(SwitchesInvoluntary)
 			} else {
 				k.count(SwitchesVoluntary)
@@ -112,7 +121,8 @@ func (k *Kernel) scheduled(c *cpu) {
 		c.mode = k.idleMode()
 		k.then(c, stSchedule)
 	default:
-		k.idleEnter(c)
+		k.idleAgain(c)
+		return
 	}
 	k.irqsOn(c)
 }
@@ -134,7 +144,7 @@ func (k *Kernel) reschedCPU(c, target *cpu, kind TimeKind) {
 		return
 	}
 	if target.polling {
-		k.pollWake(c, target, kind)
+		k.pollWake(c, target, kind, &target.needResched)
 		return
 	}
 	target.needResched = true

@@ -1,9 +1,17 @@
 package kernel
 
+import (
+	"slices"
+
+	"schedlab/core/sim"
+)
+
 // Remote function calls: a lock-free queue per CPU, in which only the pusher
 // that finds it empty signals the CPU. A polling CPU is signalled by setting its
-// NEED_RESCHED flag, any other by an interrupt. Task wakeups travel through the
-// same queue.
+// NEED_RESCHED flag (or as a patch has it: CallSignal), any other by an
+// interrupt. Task wakeups travel through the same queue. A call to all other CPUs
+// puts an entry on each one's queue and signals them by interrupts, without asking
+// whether they poll.
 
 // callKind orders the entries of a queue as a flush serves them.
 type callKind uint8
@@ -18,20 +26,33 @@ const (
 
 type call struct {
 	kind callKind
-	ref  uint32 // of callSync the task that waits; of callAsync and callNohz the sender's CPU
+	all  bool   // to all other CPUs
+	ref  uint32 // of callSync the task that waits; of callAsync, callNohz and all the sender's CPU
 }
 
 // A desc is a call descriptor: locked from the call until it is served.
 type desc struct {
 	locked bool
 	line   line
-	waiter int16 // the CPU whose task spins on it; -1: none
+	waiter int16    // the CPU whose task spins on it; -1: none
+	since  sim.Time // the beginning of the call that it is in use for
+}
+
+// desc returns the descriptor of a function call that is on c's queue.
+func (k *Kernel) desc(c *cpu, e call) *desc {
+	switch {
+	case e.all:
+		return &k.cpus[e.ref].all[c.id]
+	case e.kind == callSync:
+		return &k.tasks[e.ref].call
+	}
+	return &k.cpus[e.ref].async
 }
 
 // callStart begins smp_call_function_single on behalf of c's task.
 func (k *Kernel) callStart(c *cpu, target int16, wait bool) {
 	t := &k.tasks[c.rq.curr]
-	t.callCPU = target
+	t.callCPU, t.callSince = target, c.t
 	k.count(CallsSent)
 	k.pay(c, TimeCall, CostCallSetup)
 	if target == c.id {
@@ -52,6 +73,7 @@ func (k *Kernel) callStart(c *cpu, target int16, wait bool) {
 }
 
 func (k *Kernel) callLocalDone(c *cpu) {
+	k.delivered(k.tasks[c.rq.curr].callSince)
 	k.pay(c, TimeCall, CostCallReturn)
 	k.runTask(c)
 }
@@ -66,13 +88,14 @@ func (k *Kernel) callLocked(c *cpu) {
 func (k *Kernel) callPush(c *cpu) {
 	id := c.rq.curr
 	t := &k.tasks[id]
-	e, d := call{callSync, uint32(id)}, &t.call
+	e := call{kind: callSync, ref: uint32(id)}
 	if !t.callWaits {
-		e, d = call{callAsync, uint32(c.id)}, &c.async
+		e = call{kind: callAsync, ref: uint32(c.id)}
 	}
-	d.locked = true
-	k.charge(c, TimeCall, k.write(&d.line, c.id))
 	target := &k.cpus[t.callCPU]
+	d := k.desc(target, e)
+	d.locked, d.since = true, t.callSince
+	k.charge(c, TimeCall, k.write(&d.line, c.id))
 	if k.push(c, target, e, TimeCall) {
 		k.then(c, stCallSignal)
 		return
@@ -105,11 +128,22 @@ func (k *Kernel) callSignal(c *cpu) {
 // target is met in. counted says that it is for a workload's call, whose
 // interrupt counts by the path that it takes.
 func (k *Kernel) signal(c, target *cpu, kind TimeKind, counted bool) (path Counter, polled bool) {
-	if target.polling {
-		target.signals--
-		return k.pollWake(c, target, kind), true
+	if k.base.CallSignal != SignalIPI && !k.m.NoPollingFlag {
+		if target.polling && target.called() { // it is on its way out of idle already
+			target.signals--
+			k.charge(c, kind, k.read(&target.flags, c.id))
+			return target.pollPath(), true
+		}
+		if target.polling {
+			target.signals--
+			flag := &target.needResched
+			if k.base.CallSignal == SignalNotify {
+				flag = &target.notified
+			}
+			return k.pollWake(c, target, kind, flag), true
+		}
+		k.charge(c, kind, k.read(&target.flags, c.id))
 	}
-	k.charge(c, kind, k.read(&target.flags, c.id))
 	k.count(IPIs)
 	k.pay(c, kind, CostIPISend)
 	arg := uint32(0)
@@ -120,13 +154,13 @@ func (k *Kernel) signal(c, target *cpu, kind TimeKind, counted bool) (path Count
 	return 0, false
 }
 
-// pollWake sets NEED_RESCHED on a polling CPU: no interrupt. A CPU in the POLL
+// pollWake sets a flag of a polling CPU that ends its idle loop: no interrupt. A CPU in the POLL
 // state sees the store at its next look, one in MWAIT is woken by it, and one
 // that only has its polling flag set finds it at its next check.
-func (k *Kernel) pollWake(c, target *cpu, kind TimeKind) Counter {
+func (k *Kernel) pollWake(c, target *cpu, kind TimeKind, flag *bool) Counter {
 	k.count(PollWakes)
 	seen := c.t + k.transfer(&target.flags, c.id, target.id)
-	target.needResched = true
+	*flag = true
 	k.charge(c, kind, k.write(&target.flags, c.id))
 	return k.idleSignalled(target, seen)
 }
@@ -151,6 +185,143 @@ func (k *Kernel) callWait(c *cpu) {
 func (k *Kernel) callDone(c *cpu) {
 	k.pay(c, TimeCall, CostCallReturn)
 	k.runTask(c)
+}
+
+// callAll begins smp_call_function, a call to every other CPU, on behalf of c's task.
+func (k *Kernel) callAll(c *cpu, wait bool) {
+	t := &k.tasks[c.rq.curr]
+	t.callSince, t.callWaits = c.t, wait
+	k.pay(c, TimeCall, CostCallSetup)
+	t.callCPU = -1
+	k.callAllNext(c)
+}
+
+// callAllNext goes on to the next target, or to the signal after the last one.
+func (k *Kernel) callAllNext(c *cpu) {
+	t := &k.tasks[c.rq.curr]
+	t.callCPU++
+	if t.callCPU == c.id {
+		t.callCPU++
+	}
+	switch {
+	case int(t.callCPU) < len(k.cpus):
+		k.then(c, stCallAllPush)
+	case len(k.cpus) == 1:
+		k.then(c, stCallDone)
+	default:
+		k.then(c, stCallAllSignal)
+	}
+}
+
+// callAllPush puts the call on the queue of one target, once the descriptor for
+// that target is free: an earlier call that nobody waits for may hold it.
+func (k *Kernel) callAllPush(c *cpu) {
+	t := &k.tasks[c.rq.curr]
+	d := &c.all[t.callCPU]
+	if d.locked {
+		d.waiter = c.id
+		k.await(c, stCallAllPush, TimeCallWait)
+		return
+	}
+	k.count(CallsSent)
+	e := call{kind: callAsync, all: true, ref: uint32(c.id)}
+	if t.callWaits {
+		e.kind = callSync
+	}
+	d.locked, d.since = true, t.callSince
+	k.charge(c, TimeCall, k.write(&d.line, c.id))
+	c.first[t.callCPU] = k.push(c, &k.cpus[t.callCPU], e, TimeCall)
+	k.callAllNext(c)
+}
+
+// callAllSignal interrupts those targets whose queues were empty: all with one write
+// if the controller can and they are all others, else as many with one as it can reach.
+// A single one is signalled like the target of any call.
+func (k *Kernel) callAllSignal(c *cpu) {
+	k.tasks[c.rq.curr].callCPU = 0 // whose descriptor to look at first
+	n, one := 0, 0
+	for i, first := range c.first {
+		if first {
+			n, one = n+1, i
+		}
+	}
+	k.counters[CallsQueued] += int64(len(k.cpus) - 1 - n)
+	if n == 1 {
+		c.first[one] = false
+		if path, polled := k.signal(c, &k.cpus[one], TimeCall, true); polled {
+			k.count(path)
+		}
+		k.callAllWait(c)
+		return
+	}
+	everyone := n == len(k.cpus)-1 && k.m.Shorthand
+	group := -1
+	for _, i := range k.signalOrder {
+		if !c.first[i] {
+			continue
+		}
+		c.first[i] = false
+		if g := k.m.MulticastGroup(int(i)); group < 0 || g != group && !everyone {
+			group = g
+			k.pay(c, TimeCall, CostIPISend)
+		}
+		target := &k.cpus[i]
+		k.count(IPIs)
+		k.q.At(c.t+k.flight(c, target), evCall, uint16(i), 1)
+	}
+	k.callAllWait(c)
+}
+
+// callAllWait spins until the call has been served everywhere, if the caller wants
+// to know: it looks at one target's descriptor after the other, and is charged for
+// each line's way, though a processor would let some of them overlap.
+func (k *Kernel) callAllWait(c *cpu) {
+	t := &k.tasks[c.rq.curr]
+	for ; t.callWaits && int(t.callCPU) < len(c.all); t.callCPU++ {
+		d := &c.all[t.callCPU]
+		if d.locked {
+			d.waiter = c.id
+			k.await(c, stCallAllWait, TimeCallWait)
+			return
+		}
+		if t.callCPU != c.id {
+			k.charge(c, TimeCallWait, k.read(&d.line, c.id))
+		}
+	}
+	k.then(c, stCallDone)
+}
+
+// prepareCallAll gives CPU i what calls to all others need.
+func (k *Kernel) prepareCallAll(i int) {
+	c := &k.cpus[i]
+	if c.all != nil {
+		return
+	}
+	c.all, c.first = make([]desc, len(k.cpus)), make([]bool, len(k.cpus))
+	for j := range c.all {
+		c.all[j] = desc{line: k.newLine(i), waiter: -1}
+	}
+	if k.signalOrder == nil {
+		for j := range k.cpus {
+			k.signalOrder = append(k.signalOrder, int16(j))
+		}
+		slices.SortStableFunc(k.signalOrder, func(a, b int16) int {
+			return k.m.MulticastGroup(int(a)) - k.m.MulticastGroup(int(b))
+		})
+	}
+}
+
+// SampleDelivery adds a histogram of the times from a call's first instruction to
+// the end of its function on the target.
+func (k *Kernel) SampleDelivery() MetricID {
+	k.delivery = k.Metric()
+	return k.delivery
+}
+
+func (k *Kernel) delivered(since sim.Time) {
+	if k.opened && k.delivery >= 0 {
+		k.metrics[k.delivery].Add(int64(k.now - since))
+	}
 }
 
 // unlock opens a descriptor and releases whoever spins on it.
@@ -207,10 +378,10 @@ func (k *Kernel) flushNext(c *cpu) {
 func (k *Kernel) flushEntry(c *cpu) {
 	e := c.batch[c.batchPos]
 	switch e.kind {
-	case callSync:
-		k.unlock(c, &k.tasks[e.ref].call)
-	case callAsync:
-		k.unlock(c, &k.cpus[e.ref].async)
+	case callSync, callAsync:
+		d := k.desc(c, e)
+		k.delivered(d.since)
+		k.unlock(c, d)
 	case callNohz:
 		k.nohz.kicked = false
 		if c.idleCPU() && !c.needResched {

@@ -14,12 +14,15 @@ const (
 	OpCompute OpKind = iota // compute for D, ±N %
 	OpSleep                 // sleep for D, ±N %
 	OpCall                  // call a function on CPU Obj; N=1: wait until it has run
-	OpLoop                  // go back Obj operations, N times in all; N=0: for ever
+	OpCallAll               // call a function on every other CPU; N=1: wait until it has run on all
+	OpLoop                  // go back Obj operations, N times in all; N=0: for ever; D>0: until D of the measured window has passed at the latest
+	OpLock                  // take lock Obj
+	OpUnlock                // give lock Obj back: only computing may come between the two
 	OpResched               // cond_resched
 	OpStamp                 // note the time, for OpMark
 	OpMark                  // add the time since OpStamp to metric Obj
-	OpBegin                 // the measured window begins
-	OpEnd                   // the measured window, and with it the run, ends
+	OpBegin                 // the measured window begins, when N tasks (at least one) have got here: the others spin
+	OpEnd                   // the measured window, and with it the run, ends, when N tasks (at least one) have got here
 )
 
 // An Op is one operation.
@@ -36,6 +39,7 @@ type TaskSpec struct {
 	Prog    []Op
 	CPUs    []int // the CPUs it may run on; nil: all. It starts on the first
 	Nice    int   // -20 to 19
+	Like    int   // it draws the same random numbers as the task that is spawned as number Like, from 1; 0: its own
 	Kthread bool  // runs in kernel mode: preempted only where it asks for it
 }
 
@@ -48,6 +52,7 @@ type taskState uint8
 const (
 	taskRunning  taskState = iota // runnable, or running
 	taskSleeping                  // until its timer expires
+	taskLockWait                  // TASK_RTLOCK_WAIT: until a lock is free, on PREEMPT_RT
 	taskExited
 )
 
@@ -71,6 +76,13 @@ type task struct {
 	call      desc // its own call descriptor
 	callCPU   int16
 	callWaits bool
+	callSince sim.Time
+
+	arrived    bool // where the measured window begins
+	noPreempt  bool // it holds a spinlock, or spins for one
+	holds      bool // it holds a lock
+	lockQueued bool // it is among a lock's waiters
+	lockSpins  bool // and spins, on PREEMPT_RT
 }
 
 // Spawn adds a task, which becomes runnable when the simulation starts.
@@ -100,9 +112,20 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		}
 	}
 	// A loop must take time, or the simulation would stand still in it.
-	loops := 0
+	loops, locked := 0, int16(-1)
 	for pc, op := range s.Prog {
+		if locked >= 0 && op.Kind != OpCompute && op.Kind != OpUnlock && op.Kind != OpStamp && op.Kind != OpMark {
+			return bad("operation %d: it holds a lock", pc)
+		}
 		switch op.Kind {
+		case OpLock, OpUnlock:
+			if int(op.Obj) < 0 || int(op.Obj) >= len(k.locks) || (op.Kind == OpUnlock) != (locked >= 0) || op.Kind == OpUnlock && op.Obj != locked {
+				return bad("operation %d is of lock %d, of %d, while it holds lock %d", pc, op.Obj, len(k.locks), locked)
+			}
+			locked = -1
+			if op.Kind == OpLock {
+				locked = op.Obj
+			}
 		case OpCompute, OpSleep:
 			if op.D < 0 || op.D > horizon || op.N < 0 || op.N > 100 {
 				return bad("operation %d: a time of %s ± %d %%", pc, op.D, op.N)
@@ -111,17 +134,23 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 			if int(op.Obj) < 0 || int(op.Obj) >= len(k.cpus) {
 				return bad("operation %d calls CPU %d: the machine has 0 to %d", pc, op.Obj, len(k.cpus)-1)
 			}
+		case OpCallAll:
+			for i := range k.cpus {
+				if allowed == nil || allowed[i] {
+					k.prepareCallAll(i)
+				}
+			}
 		case OpLoop:
 			if loops++; loops > maxLoops {
 				return bad("more than %d loops", maxLoops)
 			}
 			from := pc - int(op.Obj)
-			if op.Obj < 1 || from < 0 || op.N < 0 {
-				return bad("operation %d loops back %d operations %d times", pc, op.Obj, op.N)
+			if op.Obj < 1 || from < 0 || op.N < 0 || op.D < 0 {
+				return bad("operation %d loops back %d operations %d times, for %s at most", pc, op.Obj, op.N, op.D)
 			}
 			timed := false
 			for _, o := range s.Prog[from:pc] {
-				timed = timed || o.Kind == OpCall || (o.Kind == OpCompute || o.Kind == OpSleep) && o.D > 0 && o.N < 100
+				timed = timed || o.Kind == OpCall || o.Kind == OpCallAll || o.Kind == OpLock || (o.Kind == OpCompute || o.Kind == OpSleep) && o.D > 0 && o.N < 100
 			}
 			if !timed {
 				return bad("operation %d: the loop takes no time", pc)
@@ -130,17 +159,28 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 			if int(op.Obj) < 0 || int(op.Obj) >= len(k.metrics) {
 				return bad("operation %d: no metric %d", pc, op.Obj)
 			}
-		case OpResched, OpStamp, OpBegin, OpEnd:
+		case OpBegin:
+			if op.N > 1 && k.barrier == nil {
+				k.barrier, k.barrierLine = make([]int16, 0, op.N), k.newLine(home)
+			}
+		case OpResched, OpStamp, OpEnd:
 		default:
 			return bad("operation %d is of no known kind: %d", pc, op.Kind)
 		}
 	}
+	if locked >= 0 {
+		return bad("it ends with lock %d", locked)
+	}
 	id := uint32(len(k.tasks))
+	stream := id
+	if s.Like > 0 {
+		stream = uint32(s.Like - 1)
+	}
 	k.tasks = append(k.tasks, task{
 		fairEntity: fairEntity{weight: niceWeight[s.Nice+20]},
 		spec:       &s, allowed: allowed, state: taskSleeping, cpu: int16(home),
 		call: desc{line: k.newLine(home), waiter: -1},
-		rand: k.work.Fork(id),
+		rand: k.work.Fork(stream),
 	})
 	k.armTimer(&k.cpus[home], id, 0)
 	return nil
@@ -166,7 +206,7 @@ func (k *Kernel) runTask(c *cpu) {
 			k.compute(c, t)
 			return
 		}
-		if c.needResched && !t.spec.Kthread { // on the way back to user mode
+		if c.needResched && k.preemptible(t) { // on the way back to user mode
 			k.block(c)
 			return
 		}
@@ -193,8 +233,20 @@ func (k *Kernel) runTask(c *cpu) {
 		case OpCall:
 			k.callStart(c, op.Obj, op.N != 0)
 			return
+		case OpLock, OpUnlock:
+			t.pc-- // until it is done
+			s := stLock
+			if op.Kind == OpUnlock {
+				s = stUnlock
+			}
+			k.pay(c, TimeLockWait, CostSpinlock)
+			k.then(c, s)
+			return
+		case OpCallAll:
+			k.callAll(c, op.N != 0)
+			return
 		case OpLoop:
-			t.loop(op)
+			t.loop(op, op.D > 0 && c.t-k.begin >= op.D)
 		case OpResched:
 			if c.needResched {
 				k.then(c, stBlock)
@@ -212,17 +264,63 @@ func (k *Kernel) runTask(c *cpu) {
 				k.then(c, stTask)
 				return
 			}
-			if op.Kind == OpBegin {
-				k.openWindow()
-			} else {
-				k.closeWindow()
+			if op.Kind == OpEnd {
+				if k.ended++; k.ended >= op.N {
+					k.closeWindow()
+				}
+				continue
 			}
+			if k.opened {
+				continue // the last one has come
+			}
+			if !t.arrived {
+				t.arrived = true
+				k.arrived++
+			}
+			if k.arrived < op.N {
+				t.pc--
+				k.spinAtBarrier(c)
+				return
+			}
+			k.openWindow()
+			k.openBarrier(c)
 		}
 	}
 }
 
-// loop goes back, or on if the loop is through.
-func (t *task) loop(op *Op) {
+// spinAtBarrier lets c's task spin until the last one of those that begin together
+// comes. It gives way to others.
+func (k *Kernel) spinAtBarrier(c *cpu) {
+	if c.needResched {
+		k.then(c, stBlock)
+		return
+	}
+	k.barrier = append(k.barrier, c.id)
+	k.write(&k.barrierLine, c.id)
+	k.await(c, stTask, TimeKthread)
+}
+
+// leaveBarrier takes c out of those that spin, since it is to give way.
+func (k *Kernel) leaveBarrier(c *cpu) {
+	for i, id := range k.barrier {
+		if id == c.id {
+			k.barrier = append(k.barrier[:i], k.barrier[i+1:]...)
+			return
+		}
+	}
+}
+
+// openBarrier lets those go on that spin.
+func (k *Kernel) openBarrier(c *cpu) {
+	for _, i := range k.barrier {
+		w := &k.cpus[i]
+		k.rouse(w, 0, k.now+k.store(&k.barrierLine, c.id, i)+w.noise.Between(0, k.cost[CostRelax]))
+	}
+	k.barrier = k.barrier[:0]
+}
+
+// loop goes back, or on if the loop is through or its time is over.
+func (t *task) loop(op *Op, over bool) {
 	pc := int32(t.pc)
 	if t.depth == 0 || t.loops[t.depth-1].pc != pc {
 		t.loops[t.depth].pc, t.loops[t.depth].n = pc, op.N
@@ -230,18 +328,23 @@ func (t *task) loop(op *Op) {
 	}
 	l := &t.loops[t.depth-1]
 	if op.N > 0 {
-		if l.n--; l.n == 0 {
-			t.depth--
-			return
-		}
+		l.n--
+		over = over || l.n == 0
+	}
+	if over {
+		t.depth--
+		return
 	}
 	t.pc -= int(op.Obj) + 1
 }
 
 func (k *Kernel) compute(c *cpu, t *task) {
 	kind := TimeUser
-	if t.spec.Kthread {
+	switch {
+	case t.spec.Kthread:
 		kind = TimeKthread
+	case t.holds:
+		kind = TimeSyscall
 	}
 	k.charge(c, kind, t.left)
 	k.then(c, stComputed)
@@ -251,6 +354,10 @@ func (k *Kernel) computed(c *cpu) {
 	k.tasks[c.rq.curr].left = 0
 	k.runTask(c)
 }
+
+// preemptible tells whether t can be made to give way where it is: in user mode, or
+// on PREEMPT_RT anywhere.
+func (k *Kernel) preemptible(t *task) bool { return (!t.spec.Kthread || k.rt()) && !t.noPreempt }
 
 // block calls schedule(): because the task sleeps, or because it gives way.
 func (k *Kernel) block(c *cpu) {

@@ -94,7 +94,7 @@ func (k *Kernel) tickLocked(c *cpu) {
 	k.pay(c, TimeTick, CostTick)
 	k.updateClock(c)
 	k.updateCurr(c)
-	if c.rq.expired {
+	if k.tickPreempts(c) {
 		c.needResched = true
 	}
 	k.release(c, &c.rq.lock)

@@ -10,7 +10,7 @@ type waking struct {
 // wakeUp begins try_to_wake_up for task id on c, whose path goes on with ret.
 func (k *Kernel) wakeUp(c *cpu, id int32, ret step) {
 	t := &k.tasks[id]
-	if t.state != taskSleeping {
+	if t.state != taskSleeping && t.state != taskLockWait {
 		k.broken("task %s is woken and does not sleep", t.spec.Name)
 		return
 	}
@@ -60,10 +60,11 @@ func (k *Kernel) selectTaskRQ(c *cpu, t *task) int16 {
 // shares no cache with the waker or has nothing to run, else under its lock.
 func (k *Kernel) wakePlace(c *cpu) {
 	target := &k.cpus[c.wake.target]
-	if target != c && (k.m.CPUs[c.id].LLC != k.m.CPUs[target.id].LLC || target.rq.nrRunning() == 0) {
+	// On PREEMPT_RT there is no TTWU_QUEUE: wakeups never go through the call queue.
+	if target != c && !k.rt() && (k.m.CPUs[c.id].LLC != k.m.CPUs[target.id].LLC || k.queueWithinCache(target, c.wake.task)) {
 		k.count(WakeupsQueued)
 		k.account(target, func() { target.rq.wakePending++ })
-		if k.push(c, target, call{callWake, uint32(c.wake.task)}, TimeWakeup) {
+		if k.push(c, target, call{kind: callWake, ref: uint32(c.wake.task)}, TimeWakeup) {
 			k.then(c, stWakeSignal)
 			return
 		}
@@ -73,6 +74,15 @@ func (k *Kernel) wakePlace(c *cpu) {
 	if k.acquire(c, &target.rq.lock, stWakeLocked) {
 		k.wakeLocked(c)
 	}
+}
+
+// queueWithinCache tells whether task id is woken through its target's call queue though
+// the waker shares the cache with it.
+func (k *Kernel) queueWithinCache(target *cpu, id int32) bool {
+	if k.base.QueueIdle {
+		return target.rq.nrRunning() == 0
+	}
+	return target.rq.curr == id && target.rq.nrRunning() <= 1 // it is still being switched away from
 }
 
 func (k *Kernel) wakeSignal(c *cpu) {

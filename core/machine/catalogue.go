@@ -11,7 +11,7 @@ import (
 // Catalogue returns the machines, the default one first. They are built once
 // and shared: don't change them.
 var Catalogue = sync.OnceValue(func() []*Machine {
-	machines := []*Machine{epyc2x64(), xeon240(), power9()}
+	machines := []*Machine{epyc2x64(), xeon240(), power9(), xeon128(), e5v3(), epyc2x128(), icelake(), kunpeng(), laptop(), vm()}
 	for _, m := range machines {
 		if err := m.Build(); err != nil {
 			panic(err) // a mistake in the data, which the tests catch
@@ -54,6 +54,53 @@ var lightSleep = Figure{200 * ns, 250 * ns, 300 * ns, Assumed,
 	"200 to 300 ns, a usual figure for light sleeps; the 1 µs of the driver tables is excluded by the fastest published ipistorm " +
 		"runs (1.13 µs for a whole call, if the unit is ns for 100,000 calls)"}
 
+// poll is cpuidle's polling state.
+func poll() IdleState {
+	return IdleState{Name: "POLL", Polling: true, Basis: Cited, Source: "cpuidle's polling state: no latency, no residency",
+		Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")}
+}
+
+// intelIdle is a state of the intel_idle driver.
+func intelIdle(part, name string, exit, residency sim.Time, wake Figure) IdleState {
+	return IdleState{Name: name, Monitor: true, Exit: exit, Residency: residency, Wake: wake,
+		Basis: Cited, Source: "intel_idle driver table for " + part}
+}
+
+// icxIdle lists the idle states of Ice Lake.
+func icxIdle() []IdleState {
+	return []IdleState{
+		poll(),
+		intelIdle("Ice Lake", "C1", 1*us, 1*us, lightSleep),
+		intelIdle("Ice Lake", "C1E", 4*us, 4*us, upTo(4*us)),
+		intelIdle("Ice Lake", "C6", 170*us, 600*us, Figure{86 * us, 128 * us, 170 * us, Derived,
+			"the driver had 128 µs, the median that its authors measured, until they put in the worst case, 170 µs (March 2021); as far below as above"}),
+	}
+}
+
+// upTo is what leaving a state takes whose table states the worst case.
+func upTo(exit sim.Time) Figure {
+	return Figure{exit / 2, exit * 3 / 4, exit, Assumed, "the table's latency as the worst case, half of it as the best"}
+}
+
+// never is the figure of a distance at which no two CPUs of the machine are.
+func never(f Figure) Figure {
+	f.Basis, f.Source = Assumed, "no two CPUs of this machine are so far apart: the figure of another distance, never used"
+	return f
+}
+
+// icxLine is the cache-line figure of Ice Lake for a distance beyond a CPU, with the
+// basis and the words that it deserves on a machine.
+func icxLine(d Distance, b Basis, words string) Figure {
+	mid := [NumDistances]sim.Time{SameCore: 8 * ns, SameLLC: 51 * ns, SameSocket: 51 * ns, OtherSocket: 108 * ns}[d]
+	return about(mid, 10, b, fmt.Sprintf("core-to-core-latency, Intel 8375C (Ice Lake) CSV: %d ns, median%s; ±10 %% assumed", mid/ns, words))
+}
+
+// x2apic is how many CPUs a write to a local APIC in x2APIC mode reaches.
+func x2apic() Count {
+	return Count{16, Assumed, "Intel's manual (volume 3A, 10.12.10): a cluster has 16 logical x2APIC identifiers; that the kernel addresses clusters " +
+		"is assumed: where the firmware asks for physical destinations it writes once for each CPU"}
+}
+
 // apic is the time of an x86 interrupt from the write to the handler's first
 // instruction, by distance.
 func apic() (f [NumDistances]Figure) {
@@ -69,6 +116,7 @@ func epyc2x64() *Machine {
 	return &Machine{
 		Key:   "epyc-2x64",
 		Title: "2 × AMD EPYC gen 3, 64 cores / 128 threads each",
+		Brief: "Two EPYC gen 3 processors whose last-level caches serve eight cores each: the machine that SM_IDLE was first measured on.",
 		Note: "EPYC 7763 class. Boost on, C2 disabled, one node per socket (NPS1), as in the SM_IDLE runs. " +
 			"The clock of a core among mostly idle ones is assumed to be 3.4 GHz (up to 3.5).",
 		KHz:    3_400_000,
@@ -76,8 +124,7 @@ func epyc2x64() *Machine {
 		CPUs:   t.CPUs(),
 		Nodes:  t.Nodes(),
 		Idle: []IdleState{
-			{Name: "POLL", Polling: true, Basis: Cited, Source: "cpuidle's polling state: no latency, no residency",
-				Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")},
+			poll(),
 			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep,
 				Basis: Assumed, Source: "ACPI tables of EPYC servers commonly give C1 1 µs; acpi_idle doubles it for the residency"},
 			{Name: "C2", Exit: 400 * us, Residency: 800 * us, Disabled: true,
@@ -91,7 +138,9 @@ func epyc2x64() *Machine {
 			SameSocket:  Figure{88 * ns, 100 * ns, 111 * ns, Derived, "core-to-core-latency, AMD 7R13 (Milan) CSV: 88–111 ns, medians by pair of CCXs (Milan-X 7773X: 87–140 ns)"},
 			OtherSocket: Figure{187 * ns, 195 * ns, 204 * ns, Derived, "core-to-core-latency, AMD 7R13 (Milan) CSV: 187–204 ns, medians"},
 		},
-		IPI: apic(),
+		IPI:       apic(),
+		Multicast: x2apic(),
+		Shorthand: true,
 		Costs: []CostFigure{
 			{"clock", 12 * ns, Measured, "rdtsc on Milan: about 12 ns"},
 			{"relax", 19 * ns, Assumed, "a PAUSE of about 65 cycles at 3.4 GHz on Zen 3"},
@@ -111,6 +160,7 @@ func xeon240() *Machine {
 	return &Machine{
 		Key:   "xeon-240",
 		Title: "2 × Intel Xeon, 60 cores / 120 threads each (240 CPUs)",
+		Brief: "Two large Xeons with one cache each: the machine whose runs without SM_IDLE spread sevenfold.",
 		Note: "The report gives 240 CPUs in 2 nodes and no model; Sapphire Rapids (Xeon 8490H class) is assumed, without sub-NUMA clusters. " +
 			"C-states from C1E down disabled, performance governor, turbo off, as in the SM_IDLE runs: the clock is that part's base of 1.9 GHz.",
 		KHz:    1_900_000,
@@ -118,8 +168,7 @@ func xeon240() *Machine {
 		CPUs:   t.CPUs(),
 		Nodes:  t.Nodes(),
 		Idle: []IdleState{
-			{Name: "POLL", Polling: true, Basis: Cited, Source: "cpuidle's polling state: no latency, no residency",
-				Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")},
+			poll(),
 			spr("C1", 1*us, 1*us, false, lightSleep),
 			spr("C1E", 2*us, 4*us, true, exactly(2*us, Assumed, "taken as the table's latency; the state is disabled")),
 			spr("C6", 290*us, 800*us, true, exactly(290*us, Assumed, "taken as the table's latency; the state is disabled")),
@@ -131,7 +180,9 @@ func xeon240() *Machine {
 			SameSocket:  about(51*ns, 10, Assumed, "51 ns, as within the LLC: "+standIn),
 			OtherSocket: about(108*ns, 10, Assumed, "108 ns: "+standIn),
 		},
-		IPI: apic(),
+		IPI:       apic(),
+		Multicast: x2apic(),
+		Shorthand: true,
 		Costs: []CostFigure{
 			{"schedule_tail", 200 * ns, Derived, "fitted: ten patched runs without a background then have the published patched mean of 1.43 µs a call, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>"},
 			{"rq_visit", 38 * ns, Derived, "fitted with group_visit to one slow published ipistorm run: about 7.3 µs a call if every other call walks 362 run queues, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>"},
@@ -150,6 +201,7 @@ func power9() *Machine {
 	return &Machine{
 		Key:   "power9-smt8",
 		Title: "2 × IBM POWER9, 10 SMT8 cores each (160 CPUs)",
+		Brief: "Two POWER9 processors whose cores run eight threads each: the machine of the select_idle_core patch.",
 		Note: "Sockets, cores and the clock of 3.7 GHz are assumed: the report says POWER9 SMT8 only. The last-level cache that the scheduler sees is " +
 			"the L2 of one core. The timebase runs at 512 MHz: a tick is 1.953 ns. No MWAIT: only the polling state wakes without an interrupt.",
 		KHz:    3_700_000,
@@ -171,8 +223,9 @@ func power9() *Machine {
 			SameSocket:  about(173*ns, 20, Assumed, "core-to-core-latency, Power7 CSV: 173 ns, median, which stands in for POWER9; ±20 % assumed"),
 			OtherSocket: about(443*ns, 20, Assumed, "core-to-core-latency, Power7 CSV: 443 ns, median, which stands in for POWER9; ±20 % assumed"),
 		},
-		IPI:   power9IPI(),
-		Costs: []CostFigure{{"relax", 10 * ns, Assumed, "one turn of a spinning loop at low thread priority, guessed"}},
+		IPI:       power9IPI(),
+		Multicast: Count{1, Assumed, "a doorbell and a trigger of the XIVE controller are each for one thread"},
+		Costs:     []CostFigure{{"relax", 10 * ns, Assumed, "one turn of a spinning loop at low thread priority, guessed"}},
 	}
 }
 
@@ -184,6 +237,273 @@ func power9IPI() (f [NumDistances]Figure) {
 			source = "an interrupt through the XIVE controller, guessed from x86's 400 ns and the slower fabric"
 		}
 		f[d] = about(mid, 20, Assumed, source)
+	}
+	return f
+}
+
+func xeon128() *Machine {
+	t := Topology{Sockets: 2, NodesPerSocket: 2, LLCsPerNode: 1, CoresPerLLC: 16, ThreadsPerCore: 2}
+	const standIn = ", which stands in for the Gold 6338"
+	return &Machine{
+		Key:   "xeon-128-4n",
+		Title: "2 × Intel Xeon in 4 nodes, 32 cores / 64 threads each (128 CPUs)",
+		Brief: "The test robot's Xeon with two nodes a socket: on it hackbench, netperf and schbench ran with and without SM_IDLE.",
+		Note: "The report gives 128 CPUs in 4 NUMA nodes and no model. Two Xeon Gold 6338 (Ice Lake) with two sub-NUMA clusters each are assumed: " +
+			"the same robot posted runs with four nodes on \"128 threads 4 sockets\" of that part, which goes into two sockets at most " +
+			"(<202301301057.e55dad5b-oliver.sang@intel.com>). Its clock is taken as 2.6 GHz, that part's turbo on all cores (base 2.0), and all idle states are on.",
+		KHz:    2_600_000,
+		Uncore: Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
+		CPUs:   t.CPUs(),
+		Nodes:  t.distances(11, 21),
+		Idle:   icxIdle(),
+		Line: [NumDistances]Figure{
+			SameCPU:     exactly(1900*ps, Derived, "an L1 hit: 5 cycles at 2.6 GHz"),
+			SameCore:    icxLine(SameCore, Assumed, standIn),
+			SameLLC:     icxLine(SameLLC, Assumed, standIn+"; it was measured without sub-NUMA clusters"),
+			SameSocket:  icxLine(SameSocket, Assumed, standIn+"; for the other node of a socket as within a node"),
+			OtherSocket: icxLine(OtherSocket, Assumed, standIn),
+		},
+		IPI:       apic(),
+		Multicast: x2apic(),
+		Shorthand: true,
+	}
+}
+
+func e5v3() *Machine {
+	t := Topology{Sockets: 2, NodesPerSocket: 1, LLCsPerNode: 1, CoresPerLLC: 18, ThreadsPerCore: 2}
+	const standIn = "core-to-core-latency, Intel E5-2680 v4 CSV, which stands in for the E5-2699 v3: "
+	hsx := func(name string, exit, residency sim.Time, wake Figure) IdleState {
+		return intelIdle("Haswell servers", name, exit, residency, wake)
+	}
+	return &Machine{
+		Key:   "xeon-e5-2699v3",
+		Title: "2 × Intel Xeon E5-2699 v3, 18 cores / 36 threads each (72 CPUs)",
+		Brief: "Two Haswell Xeons, whose idle states are slow to leave: the machine of the hackbench and pgbench runs of the in_task() patch.",
+		Note: "The reports name the part. The clock is taken as 2.8 GHz, its turbo on all cores (base 2.3); one node a socket and " +
+			"all idle states on are assumed.",
+		KHz:    2_800_000,
+		Uncore: Scale{100, 150, Assumed, "the ring clock follows the load between 1.2 and 3.0 GHz; half the span is a guess"},
+		CPUs:   t.CPUs(),
+		Nodes:  t.distances(nearNode, 21),
+		Idle: []IdleState{
+			poll(),
+			hsx("C1", 2*us, 2*us, lightSleep),
+			hsx("C1E", 10*us, 20*us, upTo(10*us)),
+			hsx("C3", 33*us, 100*us, upTo(33*us)),
+			hsx("C6", 133*us, 400*us, upTo(133*us)),
+		},
+		Line: [NumDistances]Figure{
+			SameCPU:     exactly(1400*ps, Derived, "an L1 hit: 4 cycles at 2.8 GHz"),
+			SameCore:    about(8*ns, 10, Assumed, standIn+"8 ns, median; ±10 % assumed"),
+			SameLLC:     Figure{35 * ns, 45 * ns, 54 * ns, Assumed, standIn + "45 ns, median; 35–54 ns by pair of cores"},
+			SameSocket:  never(Figure{35 * ns, 45 * ns, 54 * ns, Assumed, ""}),
+			OtherSocket: Figure{115 * ns, 127 * ns, 140 * ns, Assumed, standIn + "127 ns, median; 115–140 ns by pair of cores"},
+		},
+		IPI:       apic(),
+		Multicast: x2apic(),
+		Shorthand: true,
+		Costs:     []CostFigure{{"relax", 4 * ns, Cited, "a pause instruction takes about 10 cycles on Intel cores before Skylake"}},
+	}
+}
+
+func epyc2x128() *Machine {
+	t := Topology{Sockets: 2, NodesPerSocket: 1, LLCsPerNode: 16, CoresPerLLC: 8, ThreadsPerCore: 2}
+	const genoa = "core-to-core-latency, issue 132, 2 × EPYC 9274F (gen 4), which stands in for Zen 4c: "
+	const milan = "as on EPYC gen 3: "
+	return &Machine{
+		Key:   "epyc-2x128",
+		Title: "2 × AMD EPYC gen 4, 128 cores / 256 threads each (512 CPUs)",
+		Brief: "512 CPUs around 32 caches: the largest machine here, for what grows with the number of CPUs.",
+		Note: "EPYC 9754 (Bergamo) class: 16 cores a die, as two groups of 8 Zen 4c cores with a cache each. No figures of this part are known here: cache lines " +
+			"are taken from a faster part of the generation, costs from gen 3. One node per socket (NPS1), C2 on, and a clock of 3.0 GHz (boost up to 3.1) are assumed.",
+		KHz:    3_000_000,
+		Uncore: Scale{100, 110, Assumed, "as on EPYC gen 3: the fabric clock is fixed under load; 10 % for its power states"},
+		CPUs:   t.CPUs(),
+		Nodes:  t.Nodes(),
+		Idle: []IdleState{
+			poll(),
+			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep,
+				Basis: Assumed, Source: "ACPI tables of EPYC servers commonly give C1 1 µs; acpi_idle doubles it for the residency"},
+			{Name: "C2", Exit: 400 * us, Residency: 800 * us,
+				Basis: Assumed, Source: "ACPI tables of EPYC servers give C2 from 100 to 400 µs, this one as on gen 3; acpi_idle doubles it for the residency",
+				Wake: Figure{12 * us, 25 * us, 50 * us, Assumed,
+					"on Zen 2 it was measured to be far below the table (Schöne et al., Energy Efficiency Aspects of the AMD Zen 2 Architecture, 2021); 25 µs, half and twice of it are guesses"}},
+		},
+		Line: [NumDistances]Figure{
+			SameCPU:     exactly(1300*ps, Derived, "an L1 hit: 4 cycles at 3.0 GHz"),
+			SameCore:    about(12*ns, 10, Assumed, genoa+"9 ns, in its cycles at 3.0 GHz; ±10 % assumed"),
+			SameLLC:     Figure{26 * ns, 29 * ns, 33 * ns, Assumed, genoa + "22–26 ns, in its cycles at 3.0 GHz (about 30–35 ns), less a tenth, since here eight cores share a smaller cache"},
+			SameSocket:  Figure{97 * ns, 100 * ns, 104 * ns, Assumed, genoa + "97–104 ns within the socket next to the line's memory"},
+			OtherSocket: Figure{187 * ns, 195 * ns, 202 * ns, Assumed, genoa + "187–202 ns"},
+		},
+		IPI:       apic(),
+		Multicast: x2apic(),
+		Shorthand: true,
+		Costs: []CostFigure{
+			{"relax", 22 * ns, Assumed, "a PAUSE of about 65 cycles at 3.0 GHz, as on Zen 3"},
+			{"rq_visit", 15 * ns, Assumed, milan + "402 visits against a published ratio"},
+			{"group_visit", 0, Assumed, milan + "none is needed"},
+		},
+	}
+}
+
+func icelake() *Machine {
+	t := Topology{Sockets: 2, NodesPerSocket: 1, LLCsPerNode: 1, CoresPerLLC: 32, ThreadsPerCore: 2}
+	return &Machine{
+		Key:   "icx-2x32",
+		Title: "2 × Intel Xeon Ice Lake, 32 cores / 64 threads each (128 CPUs)",
+		Brief: "A common Xeon server with its idle states on, and the one whose cache lines were measured.",
+		Note: "Xeon Platinum 8375C or 8358 class, one node a socket. The clock is taken as 3.3 GHz, the turbo on all cores of the 8358 (base 2.6); " +
+			"all idle states on are assumed. No published run of the catalogue is from this machine.",
+		KHz:    3_300_000,
+		Uncore: Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
+		CPUs:   t.CPUs(),
+		Nodes:  t.distances(nearNode, 21),
+		Idle:   icxIdle(),
+		Line: [NumDistances]Figure{
+			SameCPU:     exactly(1500*ps, Derived, "an L1 hit: 5 cycles at 3.3 GHz"),
+			SameCore:    icxLine(SameCore, Derived, ""),
+			SameLLC:     icxLine(SameLLC, Derived, ""),
+			SameSocket:  never(icxLine(SameSocket, Derived, "")),
+			OtherSocket: icxLine(OtherSocket, Derived, ""),
+		},
+		IPI:       apic(),
+		Multicast: x2apic(),
+		Shorthand: true,
+	}
+}
+
+func kunpeng() *Machine {
+	t := Topology{Sockets: 2, NodesPerSocket: 2, LLCsPerNode: 1, CoresPerLLC: 32, CoresPerCluster: 4, ThreadsPerCore: 1}
+	const csv = "core-to-core-latency, Kunpeng 920-6426 CSV: "
+	die := Figure{30 * ns, 36 * ns, 38 * ns, Derived, csv + "36 ns, median; 30–38 ns by cluster or pair of clusters"}
+	return &Machine{
+		Key:   "kunpeng-920",
+		Title: "2 × Huawei Kunpeng 920, 64 cores each (128 CPUs)",
+		Brief: "An arm64 server with clusters of four cores, on which nothing but an interrupt wakes an idle CPU.",
+		Note: "Each socket has two dies of 32 cores, which are nodes with a last-level cache each; four cores form a cluster that shares cache tags. A line " +
+			"takes as long between cores of a cluster as between those of a die (30–38 ns in either case), so clusters have no distance of their own. The firmware's node distances (10, 12, 20, 22, 24) make " +
+			"spans that overlap, which are not modelled: here the other socket is one distance away. No MWAIT, no polling state, no cpuidle driver (as on a " +
+			"server with Linux 6.6): idle is WFI. The kernel of 6.11 has no polling flag on arm64 either, so that every signal needs an interrupt.",
+		KHz:    2_600_000,
+		Uncore: Scale{100, 120, Assumed, "the clocks are fixed; 20 % for what is not known"},
+		CPUs:   t.CPUs(),
+		Nodes:  t.distances(12, 22),
+		Idle: []IdleState{
+			{Name: "WFI", Exit: 1 * us, Residency: 1 * us, Basis: Assumed,
+				Source: "without a driver there is no table; the psci driver gives WFI 1 µs. Nothing depends on it: there is no other state",
+				Wake:   Figure{50 * ns, 100 * ns, 200 * ns, Assumed, "the clock is gated, nothing is lost: a guess"}},
+		},
+		Line: [NumDistances]Figure{
+			SameCPU:     exactly(1500*ps, Assumed, "an L1 hit: 4 cycles at 2.6 GHz"),
+			SameCore:    never(die),
+			SameLLC:     die,
+			SameSocket:  Figure{72 * ns, 80 * ns, 87 * ns, Derived, csv + "80 ns, median; 72–87 ns by pair of clusters on different dies"},
+			OtherSocket: about(190*ns, 30, Assumed, "no figure known; the x86 servers of this list need 108 to 204 ns"),
+		},
+		IPI:           gicIPI(),
+		NoPollingFlag: true,
+		Multicast:     Count{1, Derived, "a write of ICC_SGI1R_EL1 reaches up to 16 CPUs that differ in affinity level 0 alone; boot logs number these cores in level 1 (CPU 1 is 0x80100)"},
+		Costs: []CostFigure{
+			{"relax", 5 * ns, Assumed, "arm64 waits for the line itself (WFE) rather than looking again and again"},
+			{"clock", 20 * ns, Assumed, "reading the generic timer, guessed"},
+			noGovernor,
+		},
+	}
+}
+
+// noGovernor is for machines whose idle loop has no cpuidle driver.
+var noGovernor = CostFigure{"governor", 0, Assumed, "without a cpuidle driver the idle loop has nothing to choose"}
+
+// gicIPI is an interrupt through GICv3.
+func gicIPI() (f [NumDistances]Figure) {
+	for d, mid := range [NumDistances]sim.Time{400 * ns, 400 * ns, 450 * ns, 500 * ns, 700 * ns} {
+		f[d] = about(mid, 20, Assumed, "an interrupt through GICv3, guessed from x86's 400 ns and the fabric between the dies")
+	}
+	return f
+}
+
+func laptop() *Machine {
+	t := Topology{Sockets: 1, NodesPerSocket: 1, LLCsPerNode: 1, CoresPerLLC: 8, ThreadsPerCore: 2, Numbering: ThreadsAdjacent}
+	const csv = "core-to-core-latency, AMD Ryzen 7 5800U CSV: "
+	const acpi = "ACPI tables of Ryzen laptops, as cpupower prints them, with acpi_idle's residency of twice the latency: "
+	llc := Figure{16600 * ps, 19 * ns, 21300 * ps, Derived, csv + "19 ns, median; 16.6–21.3 ns by pair of cores"}
+	return &Machine{
+		Key:   "laptop",
+		Title: "Laptop, 8 AMD Zen 3 cores / 16 threads (16 CPUs)",
+		Brief: "Eight cores around one cache: what a patch does to the machine that you may be sitting at.",
+		Note: "Ryzen 7 5800U class: all cores are alike and share one cache. Hybrid processors, whose cores differ in speed, are not modelled. " +
+			"The clock is taken as 4.2 GHz (boost up to 4.4), on mains power.",
+		KHz:    4_200_000,
+		Uncore: Scale{100, 150, Assumed, "fabric and memory clocks step down on a quiet laptop; how far is a guess"},
+		CPUs:   t.CPUs(),
+		Nodes:  t.Nodes(),
+		Idle: []IdleState{
+			poll(),
+			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep, Basis: Cited, Source: acpi + "C1 1 µs"},
+			{Name: "C2", Exit: 18 * us, Residency: 36 * us, Wake: upTo(18 * us), Basis: Cited, Source: acpi + "C2 18 µs, by an I/O port"},
+			{Name: "C3", Exit: 350 * us, Residency: 700 * us, Basis: Cited, Source: acpi + "C3 350 µs, by an I/O port",
+				Wake: Figure{25 * us, 60 * us, 150 * us, Assumed, "below the table, as was measured for the deepest state of Zen 2 servers; how far is a guess"}},
+		},
+		Line: [NumDistances]Figure{
+			SameCPU:     exactly(950*ps, Derived, "an L1 hit: 4 cycles at 4.2 GHz"),
+			SameCore:    about(7700*ps, 5, Derived, csv+"7.7 ns, median; ±5 % assumed"),
+			SameLLC:     llc,
+			SameSocket:  never(llc),
+			OtherSocket: never(llc),
+		},
+		IPI:       apic(),
+		Shorthand: true,
+		Multicast: Count{1, Assumed, "boot logs of such laptops say \"physical flat\": without interrupt remapping there is no x2APIC mode, and each CPU has a write of its own"},
+		Costs:     []CostFigure{{"relax", 15 * ns, Assumed, "a PAUSE of about 65 cycles at 4.2 GHz on Zen 3"}},
+	}
+}
+
+func vm() *Machine {
+	t := Topology{Sockets: 1, NodesPerSocket: 1, LLCsPerNode: 1, CoresPerLLC: 2, ThreadsPerCore: 1}
+	const pvIPI = "KVM's pv-IPI patch (Linux commit 4180bf1b655a) measured 2.24 µs from a call to its handler in a Skylake guest, if it made 100,000 calls"
+	const leave = "programming the timer leaves the guest: 1 µs for the exit is a guess"
+	llc := icxLine(SameLLC, Assumed, ", which stands in for the host: the vCPUs are assumed to run on two cores of one cache")
+	return &Machine{
+		Key:   "vm-2",
+		Title: "Virtual machine, 2 vCPUs on KVM (2 CPUs)",
+		Brief: "Two virtual CPUs: what a patch does where every interrupt and every wake-up goes through the hypervisor.",
+		Note: "A KVM guest on an Ice Lake class host, as most are set up: no MWAIT in the guest and no cpuidle driver (neither haltpoll nor any other), so idle is HLT, which only an " +
+			"interrupt ends. The host's threads are assumed to run the vCPUs at once and undisturbed: no time is stolen.",
+		KHz:    3_000_000,
+		Uncore: Scale{100, 170, Assumed, "the host's mesh clock follows the load of all its guests"},
+		CPUs:   t.CPUs(),
+		Nodes:  t.Nodes(),
+		Idle: []IdleState{
+			{Name: "HLT", Exit: 1 * us, Residency: 1 * us, Basis: Assumed,
+				Source: "without a driver there is no table. Nothing depends on it: there is no other state",
+				Wake: Figure{700 * ns, 900 * ns, 2 * us, Assumed, "the host still polls for a vCPU that has just halted (for 200 µs by default): " + pvIPI +
+					". What a longer halt costs, a way through the host's scheduler, \"a few micro-seconds\" in the kernel's documentation, is left out"}},
+		},
+		Line: [NumDistances]Figure{
+			SameCPU:     exactly(1700*ps, Derived, "an L1 hit: 5 cycles at 3.0 GHz"),
+			SameCore:    never(llc),
+			SameLLC:     llc,
+			SameSocket:  never(llc),
+			OtherSocket: never(llc),
+		},
+		IPI: postedIPI(),
+		Multicast: Count{128, Assumed, "the hypercall KVM_HC_SEND_IPI is for up to 128 vCPUs (Linux commit 4180bf1b655a); that the guest uses it is assumed. " +
+			"It makes no difference to two"},
+		Costs: []CostFigure{
+			{"ipi_send", 1 * us, Assumed, "the write leaves the guest: " + pvIPI + "; 1 µs of it is taken as the sender's exit"},
+			{"tick_stop", 1100 * ns, Assumed, leave},
+			{"tick_restart", 1100 * ns, Assumed, leave},
+			{"timer_arm", 1100 * ns, Assumed, leave},
+			noGovernor,
+		},
+	}
+}
+
+// postedIPI is an interrupt that the hypervisor posts to a running vCPU.
+func postedIPI() (f [NumDistances]Figure) {
+	for d := range f {
+		f[d] = about(500*ns, 40, Assumed, "a posted interrupt, which reaches a running vCPU without an exit: guessed from x86's 400 ns")
 	}
 	return f
 }

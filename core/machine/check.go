@@ -62,6 +62,12 @@ func (m *Machine) checkFigures() error {
 	if err := checkProvenance(m.Uncore.Basis, m.Uncore.Source); err != nil {
 		return fmt.Errorf("uncore: %w", err)
 	}
+	if m.Multicast.N < 1 {
+		return fmt.Errorf("multicast of %d: a write reaches one CPU or more", m.Multicast.N)
+	}
+	if err := checkProvenance(m.Multicast.Basis, m.Multicast.Source); err != nil {
+		return fmt.Errorf("multicast: %w", err)
+	}
 	for i, c := range m.Costs {
 		if c.Value < 0 {
 			return fmt.Errorf("cost %s: %v; it must not be negative", c.Key, c.Value)
@@ -88,6 +94,9 @@ func (m *Machine) checkIdle() error {
 		}
 		if s.Exit <= exit || s.Residency <= residency {
 			return fmt.Errorf("idle state %s: latency and residency must rise from state to state", s.Name)
+		}
+		if m.NoPollingFlag && (s.Polling || s.Monitor) {
+			return fmt.Errorf("idle state %s: it looks at its flags, and the machine has no flag to say so", s.Name)
 		}
 		if s.Polling && s.Monitor {
 			return fmt.Errorf("idle state %s: either polls or waits on a monitor", s.Name)

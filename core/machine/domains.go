@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -14,16 +15,18 @@ type level struct {
 }
 
 // levels returns the scheduler's topology levels, smallest first: threads of a
-// core, CPUs of a last-level cache, CPUs of a node (which the kernel calls
-// the package, whatever the node is), then one level for every distance between
-// nodes. It fails if the nodes within some distance of each other overlap
-// without being the same, as in a ring: such spans can't be shared.
-func levels(nodes [][]int) ([]level, error) {
-	ls := []level{
-		{name: "SMT", span: func(c CPU) int { return int(c.Core) }, smt: true, llc: true},
-		{name: "MC", span: func(c CPU) int { return int(c.LLC) }, llc: true},
-		{name: "PKG", span: func(c CPU) int { return int(c.Node) }},
+// core, CPUs of a cluster where there are any, CPUs of a last-level cache, CPUs of a
+// node (which the kernel calls the package, whatever the node is), then one level
+// for every distance between nodes. It fails if the nodes within some distance of each
+// other overlap without being the same, as in a ring: such spans can't be shared.
+func levels(cpus []CPU, nodes [][]int) ([]level, error) {
+	ls := []level{{name: "SMT", span: func(c CPU) int { return int(c.Core) }, smt: true, llc: true}}
+	if slices.ContainsFunc(cpus, func(c CPU) bool { return c.Cluster != 0 }) {
+		ls = append(ls, level{name: "CLS", span: clusterSpan, llc: true})
 	}
+	ls = append(ls,
+		level{name: "MC", span: func(c CPU) int { return int(c.LLC) }, llc: true},
+		level{name: "PKG", span: func(c CPU) int { return int(c.Node) }})
 	var distances []int
 	for i, row := range nodes {
 		for j, d := range row {
@@ -50,7 +53,15 @@ func levels(nodes [][]int) ([]level, error) {
 	return ls, nil
 }
 
-// Build checks the machine and fills in Domains and All from CPUs and Nodes. As in the kernel, a
+// clusterSpan is a CPU's cluster, or its core if it is in none.
+func clusterSpan(c CPU) int {
+	if c.Cluster == 0 {
+		return -1 - int(c.Core)
+	}
+	return int(c.Cluster)
+}
+
+// Build checks the machine and fills in Domains, All and the multicast groups. As in the kernel, a
 // level whose span equals that of the level below, or that has one CPU, is
 // dropped: so POWER9, whose last-level cache belongs to one core, has no MC,
 // and a socket with one cache has no PKG. It fails if the spans of two levels
@@ -59,10 +70,11 @@ func (m *Machine) Build() error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	ls, err := levels(m.Nodes)
+	ls, err := levels(m.CPUs, m.Nodes)
 	if err != nil {
 		return err
 	}
+	m.buildMulticast()
 	m.All, m.Domains = nil, make([][]*Domain, len(m.CPUs))
 	for _, l := range ls {
 		var spans [][]int16 // in the order of their first CPU
@@ -83,6 +95,27 @@ func (m *Machine) Build() error {
 		}
 	}
 	return nil
+}
+
+// buildMulticast numbers the multicast groups.
+func (m *Machine) buildMulticast() {
+	order := make([]int, len(m.CPUs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &m.CPUs[a], &m.CPUs[b]
+		return cmp.Or(cmp.Compare(x.Socket, y.Socket), cmp.Compare(x.Core, y.Core), cmp.Compare(x.Thread, y.Thread))
+	})
+	m.multicast = make([]int, len(m.CPUs))
+	group, size := -1, 0
+	for i, cpu := range order {
+		if i == 0 || size == m.Multicast.N || m.CPUs[cpu].Socket != m.CPUs[order[i-1]].Socket {
+			group, size = group+1, 0
+		}
+		m.multicast[cpu] = group
+		size++
+	}
 }
 
 // addDomain puts a domain with this span on top of those that its CPUs have.

@@ -76,7 +76,7 @@ func (m *Machine) checkDomain(d *Domain) error {
 // bare returns a machine that passes Check, with these CPUs and nodes.
 func bare(cpus []CPU, nodes [][]int) *Machine {
 	f := exactly(ns, Assumed, "test")
-	m := &Machine{Key: "test", KHz: 1e6, Uncore: Scale{100, 100, Assumed, "test"}, CPUs: cpus, Nodes: nodes,
+	m := &Machine{Key: "test", KHz: 1e6, Uncore: Scale{100, 100, Assumed, "test"}, CPUs: cpus, Nodes: nodes, Multicast: Count{1, Assumed, "test"},
 		Idle: []IdleState{{Name: "POLL", Polling: true, Wake: f, Basis: Assumed, Source: "test"}}}
 	for d := range NumDistances {
 		m.Line[d], m.IPI[d] = f, f
@@ -99,15 +99,19 @@ func TestDomainsOfRegularMachines(t *testing.T) {
 		topology Topology
 		want     string
 	}{
-		{Topology{1, 1, 1, 1, 1, ThreadsLast}, ""},
-		{Topology{1, 1, 1, 1, 2, ThreadsLast}, "SMT 2/2"},
-		{Topology{1, 1, 1, 2, 1, ThreadsLast}, "MC 2/2"},
-		{Topology{1, 1, 4, 1, 1, ThreadsLast}, "PKG 4/4"},
-		{Topology{4, 1, 1, 1, 1, ThreadsLast}, "NUMA 4/4"},
-		{Topology{2, 1, 1, 18, 2, ThreadsLast}, "SMT 2/2 MC 36/18 NUMA 72/2"},
-		{Topology{2, 2, 1, 16, 2, ThreadsLast}, "SMT 2/2 MC 32/16 NUMA 64/2 NUMA 128/2"},
-		{Topology{4, 1, 2, 8, 2, ThreadsLast}, "SMT 2/2 MC 16/8 PKG 32/2 NUMA 128/4"},
-		{Topology{2, 1, 10, 1, 8, ThreadsAdjacent}, "SMT 8/8 PKG 80/10 NUMA 160/2"},
+		{Topology{1, 1, 1, 1, 0, 1, ThreadsLast}, ""},
+		{Topology{1, 1, 1, 1, 0, 2, ThreadsLast}, "SMT 2/2"},
+		{Topology{1, 1, 1, 2, 0, 1, ThreadsLast}, "MC 2/2"},
+		{Topology{1, 1, 4, 1, 0, 1, ThreadsLast}, "PKG 4/4"},
+		{Topology{4, 1, 1, 1, 0, 1, ThreadsLast}, "NUMA 4/4"},
+		{Topology{2, 1, 1, 18, 0, 2, ThreadsLast}, "SMT 2/2 MC 36/18 NUMA 72/2"},
+		{Topology{2, 2, 1, 16, 0, 2, ThreadsLast}, "SMT 2/2 MC 32/16 NUMA 64/2 NUMA 128/2"},
+		{Topology{4, 1, 2, 8, 0, 2, ThreadsLast}, "SMT 2/2 MC 16/8 PKG 32/2 NUMA 128/4"},
+		{Topology{2, 1, 10, 1, 0, 8, ThreadsAdjacent}, "SMT 8/8 PKG 80/10 NUMA 160/2"},
+		{Topology{1, 1, 1, 8, 4, 1, ThreadsLast}, "CLS 4/4 MC 8/2"},
+		{Topology{1, 1, 1, 8, 4, 2, ThreadsLast}, "SMT 2/2 CLS 8/4 MC 16/2"},
+		{Topology{1, 1, 2, 4, 4, 1, ThreadsLast}, "CLS 4/4 PKG 8/2"},         // MC is the cluster
+		{Topology{1, 1, 2, 4, 1, 2, ThreadsLast}, "SMT 2/2 MC 8/4 PKG 16/2"}, // the cluster is SMT, as on x86
 	} {
 		m := bare(c.topology.CPUs(), c.topology.Nodes())
 		if err := m.Build(); err != nil {
@@ -150,6 +154,25 @@ func TestDomainsOfAnIrregularMachine(t *testing.T) {
 	}
 }
 
+// A machine of which a part has clusters: a core beside them is in none.
+func TestDomainsWithSomeClusters(t *testing.T) {
+	m := bare([]CPU{{Cluster: 1}, {Core: 1, Cluster: 1}, {Core: 2, Cluster: 2}, {Core: 3, Cluster: 2}, {Core: 4}, {Core: 5}}, [][]int{{10}})
+	if err := m.Build(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.checkDomains(); err != nil {
+		t.Fatal(err)
+	}
+	for cpu, want := range []string{"CLS 2/2 MC 6/4", "CLS 2/2 MC 6/4", "CLS 2/2 MC 6/4", "CLS 2/2 MC 6/4", "MC 6/4", "MC 6/4"} {
+		if got := shape(m, cpu); got != want {
+			t.Errorf("CPU %d: %s, want %s", cpu, got, want)
+		}
+	}
+	if d := m.Domains[0][0]; d.SMT || d.NUMA || !d.LLC {
+		t.Errorf("CLS: SMT %v, NUMA %v, LLC %v", d.SMT, d.NUMA, d.LLC)
+	}
+}
+
 func TestDomainsThatDoNotNest(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -161,6 +184,8 @@ func TestDomainsThatDoNotNest(t *testing.T) {
 			[][]int{{10, 20, 30, 20}, {20, 10, 20, 30}, {30, 20, 10, 20}, {20, 30, 20, 10}}, "overlap but differ"},
 		{"cache across nodes", []CPU{{}, {Node: 1, Core: 1}, {Node: 1, LLC: 1, Core: 2}},
 			[][]int{{10, 20}, {20, 10}}, "not in its PKG"},
+		{"cluster across caches", []CPU{{Cluster: 1}, {Core: 1, LLC: 1, Cluster: 1}}, [][]int{{10}}, "not in its MC"},
+		{"core across clusters", []CPU{{Cluster: 1}, {Thread: 1, Cluster: 2}}, [][]int{{10}}, "not in its CLS"},
 		{"core across caches", []CPU{{}, {Thread: 1, LLC: 1}}, [][]int{{10}}, "not in its MC"},
 	} {
 		err := bare(c.cpus, c.nodes).Build()
@@ -173,12 +198,16 @@ func TestDomainsThatDoNotNest(t *testing.T) {
 // Any topology builds, and two CPUs first meet in the domain that their
 // distance says.
 func FuzzTopology(f *testing.F) {
-	f.Add(uint8(2), uint8(1), uint8(8), uint8(8), uint8(2), false)
-	f.Add(uint8(2), uint8(2), uint8(1), uint8(3), uint8(8), true)
-	f.Add(uint8(1), uint8(1), uint8(1), uint8(1), uint8(1), true)
-	f.Fuzz(func(t *testing.T, sockets, nodes, llcs, cores, threads uint8, adjacent bool) {
+	f.Add(uint8(2), uint8(1), uint8(8), uint8(8), uint8(0), uint8(2), false)
+	f.Add(uint8(2), uint8(2), uint8(1), uint8(3), uint8(2), uint8(8), true)
+	f.Add(uint8(1), uint8(1), uint8(1), uint8(1), uint8(3), uint8(1), true)
+	f.Fuzz(func(t *testing.T, sockets, nodes, llcs, cores, clusters, threads uint8, adjacent bool) {
 		part := func(n uint8, most int) int { return 1 + int(n)%most }
 		top := Topology{Sockets: part(sockets, 4), NodesPerSocket: part(nodes, 4), LLCsPerNode: part(llcs, 4), CoresPerLLC: part(cores, 5), ThreadsPerCore: part(threads, 8)}
+		if n := int(clusters) % 4; n > 0 {
+			top.CoresPerCluster = top.CoresPerLLC
+			top.CoresPerLLC *= n
+		}
 		if adjacent {
 			top.Numbering = ThreadsAdjacent
 		}

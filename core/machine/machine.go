@@ -35,6 +35,13 @@ type Scale struct {
 	Source string
 }
 
+// A Count is a number with its provenance.
+type Count struct {
+	N      int
+	Basis  Basis
+	Source string
+}
+
 // A Distance is how far two CPUs are apart.
 type Distance uint8
 
@@ -57,6 +64,10 @@ func (d Distance) String() string {
 type CPU struct {
 	Socket, Node, LLC, Core int16 // numbered through the whole machine, from 0
 	Thread                  int16 // within the core, from 0
+	// Cluster is the group of cores, smaller than those of the last-level cache, that
+	// share a part of the caches: numbered through the whole machine from 1, or
+	// 0 where there is none or it is the core.
+	Cluster int16
 }
 
 // An IdleState is one way for a CPU to idle, shallowest first in a Machine.
@@ -85,6 +96,7 @@ type CostFigure struct {
 type Machine struct {
 	Key   string // how links name it
 	Title string // one line for people
+	Brief string // one sentence for people: what it is, and why it is here
 	Note  string // what was assumed about it
 	KHz   int64  // clock of a core under load, for costs in cycles
 	// Uncore is how much slower what lies between the cores (mesh or fabric, memory)
@@ -97,6 +109,15 @@ type Machine struct {
 	Line   [NumDistances]Figure // one-way transfer of a cache line between two CPUs
 	IPI    [NumDistances]Figure // from the write that sends an interrupt to the first instruction of its handler
 	Costs  []CostFigure
+	// Multicast is how many CPUs one write to the interrupt controller reaches at
+	// most, when a call goes to many: those of one MulticastGroup.
+	Multicast Count
+	// Shorthand says that one write reaches every CPU but the sender, as x86's
+	// interrupt controllers can, and Linux makes use of it since 5.4.
+	Shorthand bool
+	// NoPollingFlag says that the architecture's idle loop does not tell others when it
+	// looks at its flags: all signals are interrupts. So it is on arm64 in 6.11.
+	NoPollingFlag bool
 
 	// Domains holds each CPU's scheduling domains, smallest first. CPUs in
 	// the same domain share one *Domain. A single-CPU machine has none.
@@ -104,6 +125,8 @@ type Machine struct {
 	// All is every *Domain once, indexed by Domain.ID: level by level, smallest
 	// first, and within a level in the order of the first CPU.
 	All []*Domain
+
+	multicast []int // by CPU: its MulticastGroup
 }
 
 // A Domain is a set of CPUs within which the scheduler balances, split into
@@ -116,12 +139,12 @@ type Machine struct {
 type Domain struct {
 	ID      int     // index into Machine.All
 	Level   int     // 0 without child domains, else one above the highest child: in a regular machine, the index into Domains[cpu]
-	Name    string  // "SMT", "MC", "PKG", "NUMA"
+	Name    string  // "SMT", "CLS", "MC", "PKG", "NUMA"
 	CPUs    []int16 // the span, ascending
 	Groups  []Group // at least two, in the order of their first CPU
 	GroupOf []int16 // by CPU of the machine: index into Groups, or -1 outside the span
 	NUMA    bool    // the level crosses nodes
-	LLC     bool    // the CPUs share the last-level cache (so do those of an SMT domain)
+	LLC     bool    // the CPUs share the last-level cache (so do those of an SMT or a CLS domain)
 	SMT     bool    // the CPUs share a core
 }
 
@@ -146,6 +169,13 @@ func (m *Machine) Distance(a, b int) Distance {
 	}
 	return OtherSocket
 }
+
+// MulticastGroup returns which of the machine's multicast groups a CPU is in. Groups are
+// numbered through the whole machine from 0; each holds up to Multicast.N CPUs of
+// a socket that follow each other in the order of their cores, the threads of a
+// core together, as interrupt controllers number them. (Where a socket's cores are
+// no power of two, real identifiers have gaps, and a group can hold fewer.)
+func (m *Machine) MulticastGroup(cpu int) int { return m.multicast[cpu] }
 
 // Cycles returns the time that n cycles take under load, rounded down.
 func (m *Machine) Cycles(n int64) sim.Time { return sim.Time(n * 1e9 / m.KHz) }

@@ -5,19 +5,20 @@ type Numbering uint8
 
 // The numberings.
 const (
-	ThreadsLast     Numbering = iota // x86: the first thread of every core, then the second ones, so i and i + cores are siblings
-	ThreadsAdjacent                  // POWER: all threads of a core, then those of the next one
+	ThreadsLast     Numbering = iota // x86 servers: the first thread of every core, then the second ones, so i and i + cores are siblings
+	ThreadsAdjacent                  // POWER, and x86 laptops of AMD: all threads of a core, then those of the next one
 )
 
 // A Topology is a regular machine: every part has the same number of the parts
 // within it.
 type Topology struct {
-	Sockets        int
-	NodesPerSocket int
-	LLCsPerNode    int
-	CoresPerLLC    int
-	ThreadsPerCore int
-	Numbering      Numbering
+	Sockets         int
+	NodesPerSocket  int
+	LLCsPerNode     int
+	CoresPerLLC     int
+	CoresPerCluster int // 0: no clusters; else a divisor of CoresPerLLC
+	ThreadsPerCore  int
+	Numbering       Numbering
 }
 
 // Node distances, in the units of the firmware's table (10 is local). Only
@@ -46,12 +47,19 @@ func (t Topology) CPUs() []CPU {
 			Core:   int16(core),
 			Thread: int16(thread),
 		}
+		if t.CoresPerCluster > 0 {
+			cpus[i].Cluster = int16(1 + core/t.CoresPerCluster)
+		}
 	}
 	return cpus
 }
 
-// Nodes returns the distances between the topology's NUMA nodes.
-func (t Topology) Nodes() [][]int {
+// Nodes returns the distances between the topology's NUMA nodes, where the
+// firmware's own are not known.
+func (t Topology) Nodes() [][]int { return t.distances(nearNode, remoteNode) }
+
+// distances returns the distances between nodes: near within a socket, remote beyond.
+func (t Topology) distances(near, remote int) [][]int {
 	nodes := make([][]int, t.Sockets*t.NodesPerSocket)
 	for a := range nodes {
 		nodes[a] = make([]int, len(nodes))
@@ -60,9 +68,9 @@ func (t Topology) Nodes() [][]int {
 			case a == b:
 				nodes[a][b] = localNode
 			case a/t.NodesPerSocket == b/t.NodesPerSocket:
-				nodes[a][b] = nearNode
+				nodes[a][b] = near
 			default:
-				nodes[a][b] = remoteNode
+				nodes[a][b] = remote
 			}
 		}
 	}

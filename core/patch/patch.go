@@ -22,14 +22,18 @@ type Part struct {
 // A Patch is one version of a change that was posted.
 type Patch struct {
 	Key      string
-	Title    string // its version and its subject as posted
+	Title    string // its version and its subject as posted, if it was
 	Link     string // where it was posted
+	Brief    string // what it does, in a sentence
 	Story    string // what it changes and why, in plain words
 	Fate     string // what became of it
 	Bases    []string
 	Excludes []string // patches that can't be applied together with it
 	Parts    []Part
 }
+
+// Patches is the catalogue, oldest first within a thread.
+var Patches = slices.Concat(reentry)
 
 // Lookup returns the patch that key names, and the parts of it that key
 // selects: all for "patch", one for "patch.part".

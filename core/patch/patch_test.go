@@ -11,7 +11,7 @@ func TestCatalogue(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range Patches {
 		p := &Patches[i]
-		if p.Key == "" || p.Title == "" || p.Story == "" || p.Fate == "" || !strings.HasPrefix(p.Link, "https://") || len(p.Parts) == 0 {
+		if p.Key == "" || p.Title == "" || p.Brief == "" || p.Story == "" || p.Fate == "" || !strings.HasPrefix(p.Link, "https://") || len(p.Parts) == 0 {
 			t.Errorf("%+v: a patch has a key, a title, a link, a story, a fate and parts", p)
 		}
 		if seen[p.Key] || strings.ContainsAny(p.Key, ".,&") {
@@ -60,6 +60,11 @@ func TestApply(t *testing.T) {
 		{"sm-idle-v2.fast", kernel.Features{IdleReentry: kernel.IdleFast}, ""},
 		{"sm-idle-v2.fast,sm-idle-v2.exact", both, ""},
 		{"sm-idle-v1", kernel.Features{IdleReentry: kernel.IdleFast, PreemptTest: kernel.PreemptAbove}, ""},
+		{"skip-newidle", kernel.Features{IdleReentry: kernel.IdleNoNewidle}, ""},
+		{"skip-newidle,notify-ipi", kernel.Features{IdleReentry: kernel.IdleNoNewidle, CallSignal: kernel.SignalNotify}, ""},
+		{"always-ipi", kernel.Features{CallSignal: kernel.SignalIPI}, ""},
+		{"always-ipi,notify-ipi", kernel.Features{}, "always-ipi and notify-ipi exclude each other"},
+		{"sm-idle-v2,skip-newidle", kernel.Features{}, "sm-idle-v2 and skip-newidle exclude each other"},
 		{"sm-idle-v1,sm-idle-v2", kernel.Features{}, "sm-idle-v1 and sm-idle-v2 exclude each other"},
 		{"sm-idle-v1.above,sm-idle-v2.fast", kernel.Features{}, "exclude each other"},
 		{"sm-idle-v2,sm-idle-v2", kernel.Features{}, "given twice"},
@@ -83,7 +88,7 @@ func TestApply(t *testing.T) {
 			t.Errorf("Apply(%s) = %+v, %v, want %+v", c.keys, got.Features, err, c.want)
 		}
 	}
-	if _, err := Apply(kernel.Base{Key: "2.6.0"}, []string{"sm-idle-v2"}); err == nil || !strings.Contains(err.Error(), "applies to 6.11, not to 2.6.0") {
+	if _, err := Apply(kernel.Base{Key: "2.6.0"}, []string{"sm-idle-v2"}); err == nil || !strings.Contains(err.Error(), "applies to 6.10, 6.11, not to 2.6.0") {
 		t.Errorf("Apply to another kernel: %v", err)
 	}
 }

@@ -14,18 +14,23 @@ import (
 func CSV(r *core.Result) string { return newView(r).csv() }
 
 func (v *view) csv() string {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.UseCRLF = true
-	w.Write([]string{"scenario", "model", "background", "arm", "run", "primary", "unit", "elapsed_ns", "events"})
+	rows := [][]string{{"scenario", "model", "background", "arm", "run", "primary", "unit", "elapsed_ns", "events"}}
 	for i := range v.arms {
 		for _, p := range v.arms[i].runs {
-			w.Write([]string{
+			rows = append(rows, []string{
 				v.link, strconv.Itoa(v.model), v.background, v.arms[i].name, strconv.Itoa(p.Run + 1),
 				thousandths(p.Primary), v.metric.Unit, thousandths(p.Elapsed), strconv.FormatUint(p.Events, 10),
 			})
 		}
 	}
-	w.Flush() // to memory: can't fail
+	return rowsCSV(rows)
+}
+
+// rowsCSV writes rows as RFC 4180 has it.
+func rowsCSV(rows [][]string) string {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.UseCRLF = true
+	w.WriteAll(rows) // to memory: can't fail
 	return b.String()
 }

@@ -118,7 +118,7 @@ func (v *view) json() string {
 		CPUs:        v.cpus,
 		Arms:        []jsonArm{},
 		Comparisons: []jsonComparison{},
-		Warnings:    notNil(v.warnings),
+		Warnings:    notNil(v.allWarnings()),
 	}
 	if v.digest != "" {
 		out.Digest = &v.digest
@@ -142,6 +142,10 @@ func (v *view) json() string {
 			out.Comparisons = append(out.Comparisons, v.comparison(a))
 		}
 	}
+	return encode(out)
+}
+
+func encode(out any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -170,11 +174,9 @@ func (v *view) comparison(a *armView) jsonComparison {
 		Baseline:             v.arms[0].name,
 		ImprovementPct:       pointer(c.ImprovementPct),
 		ImprovementMedianPct: pointer(c.ImprovementMedianPct),
+		CI95:                 interval(c.CI95),
 		Significant:          c.Significant,
 		Warnings:             notNil(c.Warnings),
-	}
-	if c.CI95.OK {
-		out.CI95 = &[2]float64{c.CI95.Lo, c.CI95.Hi}
 	}
 	if c.N > 0 {
 		out.P = &c.P
@@ -187,6 +189,13 @@ func pointer(n stats.Number) *float64 {
 		return nil
 	}
 	return &n.V
+}
+
+func interval(i stats.Interval) *[2]float64 {
+	if !i.OK {
+		return nil
+	}
+	return &[2]float64{i.Lo, i.Hi}
 }
 
 // notNil makes an empty list [] rather than null.

@@ -1,7 +1,7 @@
-// Package report writes a result for people and for programs: as text to
-// paste into a mail, as JSON and as CSV.
+// Package report writes a result, or a sweep, for people and for programs: as
+// text to paste into a mail, as JSON and as CSV.
 //
-// All three say that the figures are simulated, by which version of the model, and
+// All forms say that the figures are simulated, by which version of the model, and
 // with which background. Only finished runs count; a result that was
 // cancelled says how many there are. What an integer of the model is in the
 // report's unit is printed exactly, not through floating point, so that the
@@ -10,6 +10,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,32 +18,64 @@ import (
 	"schedlab/core/evidence"
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
+	"schedlab/core/scenario"
 	"schedlab/core/sim"
 	"schedlab/core/stats"
 	"schedlab/core/workload"
 )
 
-// A view is what all forms of a report need of a result. The names in it (of
-// counters, machine, …) stand beside the figures so that the tests can fix them.
-type view struct {
+// A question is what was asked.
+type question struct {
 	link                      string
 	machine, kernel, workload string // for people
-	parameters, changedCosts  string
+	parameters, changes       string
 	cautions                  []string
 	background                string
 	seed                      uint32
 	model                     int
-	digest                    string // 16 hex digits; "" if the result is not complete
-	metric                    workload.Metric
-	perRun                    int64 // events in a run; 0 if not known
-	cpus                      int
-	events                    uint64
-	complete                  bool
-	counters, times           []kernel.Info
-	arms                      []armView
-	warnings                  []string
-	published                 []*evidence.Table
-	compare                   func(*evidence.Table) []evidence.Row
+}
+
+func newQuestion(s scenario.Scenario) question {
+	q := question{
+		link:       s.Query(),
+		machine:    s.Machine,
+		kernel:     s.Kernel,
+		workload:   s.Workload,
+		parameters: strings.Join(parameters(s), " "),
+		changes:    strings.Join(s.Changes(), "; "),
+		cautions:   evidence.Cautions(s),
+		background: s.Background,
+		seed:       s.Seed,
+		model:      core.Model,
+	}
+	if m, err := machine.Lookup(s.Machine); err == nil {
+		q.machine = m.Title
+	}
+	if k, err := s.Base(); err == nil {
+		q.kernel = k.Title
+	}
+	if w, err := workload.Lookup(s.Workload); err == nil {
+		q.workload = w.Title
+	}
+	return q
+}
+
+// A view is what all forms of a report need of a result. The names in it (of
+// counters, machine, …) stand beside the figures so that the tests can fix them.
+type view struct {
+	question
+	digest          string // 16 hex digits; "" if the result is not complete
+	metric          workload.Metric
+	samples         []workload.Sample
+	perRun          int64 // events in a run; 0 if not known
+	cpus            int
+	events          uint64
+	complete        bool
+	counters, times []kernel.Info
+	arms            []armView
+	warnings        []string
+	published       []*evidence.Table
+	compare         func(*evidence.Table) []evidence.Row
 }
 
 // An armView is one arm; comparison is without meaning for the first one.
@@ -54,42 +87,36 @@ type armView struct {
 	total        core.Part    // of those
 	summary      stats.Summary
 	comparison   stats.Comparison
+	kernelFault  string // what its kernel did wrong
+}
+
+// allWarnings are the warnings with what text puts beside the verdict.
+func (v *view) allWarnings() []string {
+	list := slices.Clone(v.warnings)
+	for i := range v.arms {
+		if fault := v.arms[i].kernelFault; fault != "" {
+			list = append(list, v.arms[i].name+": "+fault)
+		}
+	}
+	return list
 }
 
 func newView(r *core.Result) *view {
 	s := r.Scenario
 	v := &view{
-		link:       s.Query(),
-		machine:    s.Machine,
-		kernel:     s.Kernel,
-		workload:   s.Workload,
-		background: s.Background,
-		seed:       s.Seed,
-		model:      core.Model,
-		metric:     r.Metric(),
-		perRun:     r.PerRun(),
-		complete:   r.Complete(),
-		counters:   kernel.Counters[:],
-		times:      kernel.Times[:],
-		published:  evidence.Find(s),
-		compare:    func(t *evidence.Table) []evidence.Row { return evidence.Compare(r, t) },
+		question:  newQuestion(s),
+		metric:    r.Metric(),
+		samples:   r.Samples(),
+		perRun:    r.Metric().PerRun,
+		complete:  r.Complete(),
+		counters:  kernel.Counters[:],
+		times:     kernel.Times[:],
+		published: evidence.Find(s),
+		compare:   func(t *evidence.Table) []evidence.Row { return evidence.Compare(r, t) },
 	}
 	if m, err := machine.Lookup(s.Machine); err == nil {
-		v.machine, v.cpus = m.Title, len(m.CPUs)
+		v.cpus = len(m.CPUs)
 	}
-	if k, err := kernel.LookupBase(s.Kernel); err == nil {
-		v.kernel = k.Title
-	}
-	if w, err := workload.Lookup(s.Workload); err == nil {
-		v.workload = w.Title
-		v.parameters = parameters(w, s.Params)
-	}
-	var costs []string
-	for _, c := range s.Costs {
-		costs = append(costs, c.Key+"="+c.Value.Nanoseconds()+" ns")
-	}
-	v.changedCosts = strings.Join(costs, " ")
-	v.cautions = evidence.Cautions(s)
 	if v.complete {
 		v.digest = fmt.Sprintf("%016x", r.Digest())
 	}
@@ -128,6 +155,7 @@ func (v *view) addArm(r *core.Result, i int) {
 	if faults > maxFaults {
 		v.warnings = append(v.warnings, fmt.Sprintf("%s: … and %d runs more", a.name, faults-maxFaults))
 	}
+	a.kernelFault = r.KernelFault(i)
 	if i > 0 {
 		a.comparison = r.Compare(i)
 	}
@@ -135,17 +163,21 @@ func (v *view) addArm(r *core.Result, i int) {
 	v.arms = append(v.arms, a)
 }
 
-// parameters writes a workload's parameters as its users give them: "numipi=100000 single=1".
-func parameters(w *workload.Workload, values workload.Values) string {
+// parameters lists a workload's parameters as links have them: "numipi=100000".
+func parameters(s scenario.Scenario) []string {
+	w, err := workload.Lookup(s.Workload)
+	if err != nil {
+		return nil
+	}
 	var list []string
-	for i := range min(len(w.Params), len(values)) {
-		value := strconv.FormatInt(values[i].N, 10)
+	for i := range min(len(w.Params), len(s.Params)) {
+		value := strconv.FormatInt(s.Params[i].N, 10)
 		if w.Params[i].Kind == workload.CPUs {
-			value = strings.Trim(strings.ReplaceAll(fmt.Sprint(values[i].CPUs), " ", ","), "[]")
+			value = scenario.FormatCPUs(s.Params[i].CPUs)
 		}
 		list = append(list, w.Params[i].Key+"="+value)
 	}
-	return strings.Join(list, " ")
+	return list
 }
 
 // thousandths writes v thousandths exactly, with up to three decimals.

@@ -91,8 +91,19 @@ func (v *view) writeVerdict(b *strings.Builder) {
 		if i > 0 || len(v.arms) == 1 {
 			wrap(b, v.verdict(i), "")
 		}
+		if fault := v.arms[i].kernelFault; fault != "" {
+			wrap(b, v.arms[i].name+": "+fault+".", "")
+		}
 	}
-	for _, caution := range v.cautions {
+	v.writeConditions(b)
+}
+
+// writeConditions says what a verdict hangs on.
+func (q *question) writeConditions(b *strings.Builder) {
+	if q.changes != "" {
+		wrap(b, "With a changed machine: "+q.changes+".", "")
+	}
+	for _, caution := range q.cautions {
 		wrap(b, caution, "")
 	}
 }
@@ -103,18 +114,29 @@ func (v *view) writeQuestion(b *strings.Builder) {
 		digest = v.digest
 	}
 	b.WriteByte('\n')
-	for _, line := range [][2]string{
-		{"machine", v.machine},
-		{"kernel", v.kernel},
-		{"workload", v.workload},
-		{"parameters", v.parameters},
-		{"background", v.background},
-		{"constants", v.changedCosts},
+	writeLines(b, append(v.lines(), [][2]string{
 		{"seed", fmt.Sprint(v.seed)},
 		{"model", fmt.Sprint(v.model)},
 		{"digest", digest},
 		{"link", v.link},
-	} {
+	}...))
+}
+
+// lines says what was asked, by name: all that is neither a number nor the link.
+func (q *question) lines() [][2]string {
+	return [][2]string{
+		{"machine", q.machine},
+		{"kernel", q.kernel},
+		{"workload", q.workload},
+		{"parameters", q.parameters},
+		{"background", q.background},
+		{"changed", q.changes},
+	}
+}
+
+// writeLines writes names and texts, but no name without a text.
+func writeLines(b *strings.Builder, lines [][2]string) {
+	for _, line := range lines {
 		if line[1] != "" {
 			b.WriteString(pad(line[0], 12))
 			wrap(b, line[1], strings.Repeat(" ", 12))
@@ -160,26 +182,59 @@ func (v *view) writeStatistics(b *strings.Builder) {
 	}
 	table(b, rows)
 	if v.perRun > 0 {
-		fmt.Fprintf(b, "an event is %s; %d a run\n", v.metric.Event, v.perRun)
+		fmt.Fprintf(b, "an event is %s; %d a run\n", v.samples[0].Text, v.perRun)
 	}
 }
 
-// writeSamples gives the quantiles of the per-event samples. They describe; the
-// comparison rests on the runs.
+// writeSamples gives the quantiles of the per-event samples, and how many lie
+// between one power of two and the next. They describe; the comparison rests on
+// the runs.
 func (v *view) writeSamples(b *strings.Builder) {
-	rows := [][]string{{"", "samples", "min", "p50", "p90", "p99", "p99.9", "max"}}
-	for i := range v.arms {
-		if hists := v.arms[i].total.Hists; len(hists) > 0 && hists[0].N > 0 {
-			h := &hists[0]
+	for s := range v.samples {
+		rows := [][]string{{"", "samples", "min", "mean", "p50", "p90", "p99", "p99.9", "max"}}
+		byOctave := make([][]uint64, len(v.arms))
+		longest := 0
+		for i := range v.arms {
+			hists := v.arms[i].total.Hists
+			if s >= len(hists) || hists[s].N == 0 {
+				continue
+			}
+			h := &hists[s]
 			row := []string{v.arms[i].name, fmt.Sprint(h.N)}
-			for _, t := range []int64{h.Min, h.Quantile(1, 2), h.Quantile(9, 10), h.Quantile(99, 100), h.Quantile(999, 1000), h.Max} {
+			for _, t := range []int64{h.Min, h.Mean(), h.Quantile(1, 2), h.Quantile(9, 10), h.Quantile(99, 100), h.Quantile(999, 1000), h.Max} {
 				row = append(row, figure(float64(t)/1000))
 			}
 			rows = append(rows, row)
+			byOctave[i] = h.Octaves(1000)
+			longest = max(longest, len(byOctave[i]))
 		}
-	}
-	if len(rows) > 1 {
-		fmt.Fprintf(b, "\nper event (%s), ns, all finished runs together\n", v.metric.Event)
+		if len(rows) == 1 {
+			continue
+		}
+		fmt.Fprintf(b, "\nper event (%s), ns, all finished runs together\n", v.samples[s].Text)
+		table(b, rows)
+
+		head := []string{"ns"}
+		for i := range v.arms {
+			head = append(head, v.arms[i].name)
+		}
+		rows = [][]string{head}
+		for o := range longest {
+			row := []string{fmt.Sprintf("%d – %d", 1<<o>>1, 1<<o)}
+			any := false
+			for i := range v.arms {
+				n := uint64(0)
+				if o < len(byOctave[i]) {
+					n = byOctave[i][o]
+				}
+				any = any || n > 0
+				row = append(row, fmt.Sprint(n))
+			}
+			if any {
+				rows = append(rows, row)
+			}
+		}
+		fmt.Fprintf(b, "\nthe same by powers of two\n")
 		table(b, rows)
 	}
 }
@@ -404,15 +459,23 @@ func pad(s string, width int) string {
 // table writes rows of equal length in columns: text on the left, as far as the cells
 // of the first row are empty, and figures on the right.
 func table(b *strings.Builder, rows [][]string) {
+	head := rows[0]
+	last := len(head) - 1
+	texts := 0
+	for texts < last && head[texts] == "" {
+		texts++
+	}
+	align(b, rows, func(column int) bool { return column < texts || column == last && head[last] == "" })
+}
+
+// align writes rows of equal length in columns: those of text on the left, the others
+// on the right.
+func align(b *strings.Builder, rows [][]string, text func(column int) bool) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
-	}
-	texts := 0
-	for texts < len(rows[0])-1 && rows[0][texts] == "" {
-		texts++
 	}
 	for _, row := range rows {
 		line := ""
@@ -420,7 +483,7 @@ func table(b *strings.Builder, rows [][]string) {
 			if i > 0 {
 				line += "  "
 			}
-			if i < texts || i == len(row)-1 && rows[0][i] == "" {
+			if text(i) {
 				line += pad(cell, widths[i])
 			} else {
 				line += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)) + cell

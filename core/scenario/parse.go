@@ -136,9 +136,11 @@ func (p *parser) scenario() Scenario {
 	}
 	s.Machine = p.choice("m", s.Machine, Machines())
 	s.Kernel = p.choice("k", s.Kernel, Kernels())
+	s.RT = p.number("rt", 0, 0, 1) == 1
 	s.Workload = p.choice("w", s.Workload, Workloads())
 	s.Params = p.params(s)
 	s.Arms = p.patches(s)
+	s.Idle = p.idle(s)
 	s.Background = p.choice("bg", s.Background, Backgrounds())
 	s.Runs = p.runs(s)
 	s.Seed = uint32(p.number("seed", int64(s.Seed), 0, 1<<32-1))
@@ -156,7 +158,7 @@ func (p *parser) runs(s Scenario) int {
 	if err != nil || w.Longest == nil {
 		return runs
 	}
-	most := max(int(sim.Never/w.Longest(s.Params)/sim.Time(len(m.CPUs))), 1)
+	most := max(int(sim.Never/w.Longest(m, s.Params)/sim.Time(len(m.CPUs))), 1)
 	if runs > most {
 		p.bad("runs", strconv.Itoa(runs), fmt.Sprintf("at most %d when each is so long", most))
 		return min(most, s.Runs)
@@ -295,6 +297,37 @@ func (s Scenario) defaultArms() [][]string {
 	})
 }
 
+// idle reads which idle states are enabled. What is so on the machine anyway is no
+// change. The order is the machine's.
+func (p *parser) idle(s Scenario) []string {
+	list, ok := p.take("idle")
+	m, err := machine.Lookup(s.Machine)
+	if !ok || err != nil {
+		return nil
+	}
+	var names []string
+	for i := range m.Idle {
+		names = append(names, m.Idle[i].Name)
+	}
+	var states []string
+	for name := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(names, name) {
+			p.bad("idle", list, "states of this machine: "+OneOf(name, names))
+			return nil
+		}
+		if slices.Contains(states, name) {
+			p.bad("idle", list, "each state only once: "+name)
+			return nil
+		}
+		states = append(states, name)
+	}
+	states = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(states, name) })
+	if slices.Equal(states, m.EnabledIdle()) {
+		return nil
+	}
+	return states
+}
+
 func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
@@ -349,10 +382,10 @@ func (p *parser) unknown(s Scenario) {
 
 // keyNames lists the keys that a link of the scenario's workload may have.
 func keyNames(s Scenario) []string {
-	names := []string{"v", "model", "m", "k", "w"}
+	names := []string{"v", "model", "m", "k", "rt", "w"}
 	w, _ := workload.Lookup(s.Workload)
 	for i := range w.Params {
 		names = append(names, w.Params[i].Key)
 	}
-	return append(names, "arm", "bg", "runs", "seed", "c.<cost>", "check")
+	return append(names, "arm", "idle", "bg", "runs", "seed", "c.<cost>", "check")
 }

@@ -36,6 +36,7 @@ func (s Scenario) query(all bool) string {
 	write("model", strconv.Itoa(kernel.Model))
 	optional("m", s.Machine, def.Machine)
 	optional("k", s.Kernel, def.Kernel)
+	optional("rt", bit(s.RT), "0")
 	optional("w", s.Workload, def.Workload)
 	if w, err := workload.Lookup(s.Workload); err == nil {
 		values := s.defaultParams()
@@ -49,18 +50,24 @@ func (s Scenario) query(all bool) string {
 			write("arm", strings.Join(arm, ","))
 		}
 	}
+	if s.Idle != nil {
+		write("idle", strings.Join(s.Idle, ","))
+	}
 	optional("bg", s.Background, def.Background)
 	optional("runs", strconv.Itoa(s.Runs), strconv.Itoa(def.Runs))
 	optional("seed", strconv.FormatUint(uint64(s.Seed), 10), strconv.FormatUint(uint64(def.Seed), 10))
 	for _, c := range s.Costs {
 		write("c."+c.Key, c.Value.Nanoseconds())
 	}
-	if s.Check {
-		write("check", "1")
-	} else {
-		optional("check", "0", "0")
-	}
+	optional("check", bit(s.Check), "0")
 	return b.String()
+}
+
+func bit(on bool) string {
+	if on {
+		return "1"
+	}
+	return "0"
 }
 
 // escape is for values that no valid scenario has: those need no escaping, and

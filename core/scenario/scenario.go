@@ -10,8 +10,10 @@
 //	v         version of this schema
 //	model     version of the model that the link was made with
 //	m, k, w   machine, kernel, workload
+//	rt        1: the kernel is configured with PREEMPT_RT
 //	…         the workload's parameters, under their own names
 //	arm       once per arm: a comma list of patches or parts (patch.part); empty is the kernel unpatched
+//	idle      the machine's idle states that are enabled, a comma list: POLL,C1
 //	bg        background: what else runs on the machine
 //	runs      runs per arm, 1 to 1000
 //	seed      of the random streams, an unsigned 32-bit number
@@ -24,6 +26,8 @@
 package scenario
 
 import (
+	"strings"
+
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/patch"
@@ -45,9 +49,11 @@ const (
 type Scenario struct {
 	Machine    string
 	Kernel     string
+	RT         bool // the kernel is configured with PREEMPT_RT
 	Workload   string
 	Params     workload.Values // in the order of the workload's Params
 	Arms       [][]string      // patch keys of each arm; the first arm is the baseline of all comparisons
+	Idle       []string        // names of the idle states that are enabled; nil: those of the machine
 	Background string
 	Runs       int // per arm
 	Seed       uint32
@@ -60,6 +66,28 @@ type Scenario struct {
 type Cost struct {
 	Key   string
 	Value sim.Time
+}
+
+// Base returns the unpatched kernel.
+func (s Scenario) Base() (kernel.Base, error) {
+	b, err := kernel.LookupBase(s.Kernel)
+	if err == nil && s.RT {
+		b = b.WithRT()
+	}
+	return b, err
+}
+
+// Changes lists what s changes about its machine, as who reads a result must know:
+// "rq_visit 50 ns", "idle states POLL, C1 only".
+func (s Scenario) Changes() []string {
+	var list []string
+	if s.Idle != nil {
+		list = append(list, "idle states "+strings.Join(s.Idle, ", ")+" only")
+	}
+	for _, c := range s.Costs {
+		list = append(list, c.Key+" "+c.Value.Nanoseconds()+" ns")
+	}
+	return list
 }
 
 // Default returns the scenario of the empty link. Never change it under the
@@ -97,6 +125,9 @@ func (s Scenario) Resolve() (Resolved, error) {
 	}
 	var r Resolved
 	r.Machine, _ = machine.Lookup(s.Machine)
+	if s.Idle != nil {
+		r.Machine, _ = r.Machine.WithIdle(s.Idle)
+	}
 	r.Workload, _ = workload.Lookup(s.Workload)
 	r.Background, _ = workload.LookupBackground(s.Background)
 	if len(s.Params) != len(r.Workload.Params) {
@@ -105,7 +136,7 @@ func (s Scenario) Resolve() (Resolved, error) {
 	if len(s.Arms) == 0 {
 		return Resolved{}, problem("arm", "", "at least one arm")
 	}
-	base, _ := kernel.LookupBase(s.Kernel)
+	base, _ := s.Base()
 	for _, arm := range s.Arms {
 		k, _ := patch.Apply(base, arm)
 		r.Kernels = append(r.Kernels, k)
@@ -119,49 +150,15 @@ func (s Scenario) Resolve() (Resolved, error) {
 }
 
 // defaultParams returns the values that the workload's parameters have on the
-// scenario's machine when a link leaves them out: the workload's own, and
-// where a small machine can't have those, the first of a few plain values
-// that it can.
+// scenario's machine when a link leaves them out.
 func (s Scenario) defaultParams() workload.Values {
 	w, err := workload.Lookup(s.Workload)
 	if err != nil {
 		return nil
 	}
 	values := w.Defaults()
-	m, err := machine.Lookup(s.Machine)
-	if err != nil || w.Check == nil {
-		return values
+	if m, err := machine.Lookup(s.Machine); err == nil && w.Fit != nil {
+		w.Fit(m, values)
 	}
-	next := make([]int, len(values)) // the candidate to try next, by parameter
-	for {
-		key, _ := w.Check(m, values)
-		i := w.Param(key)
-		if i < 0 {
-			return values
-		}
-		candidates := plainValues(&w.Params[i])
-		if next[i] == len(candidates) {
-			return values // the workload fits no such machine: a test sees to it that there is none
-		}
-		values[i] = candidates[next[i]]
-		next[i]++
-	}
-}
-
-// plainValues lists values that parameter p may fall back to, best first.
-func plainValues(p *workload.Param) []workload.Value {
-	if p.Kind == workload.CPUs {
-		var v workload.Value
-		for cpu := range max(p.Min, 1) {
-			v.CPUs = append(v.CPUs, int(cpu))
-		}
-		return []workload.Value{v}
-	}
-	var list []workload.Value
-	for _, n := range []int64{0, 1, p.Min, p.Max} {
-		if p.Kind == workload.Bool && n <= 1 || p.Kind == workload.Int && p.Min <= n && n <= p.Max {
-			list = append(list, workload.Value{N: n})
-		}
-	}
-	return list
+	return values
 }

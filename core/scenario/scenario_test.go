@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the expansions of new links to testdata")
 
-const example = "?v=1&model=1&m=epyc-2x64&k=6.11&w=ipistorm&arm=&arm=sm-idle-v1&bg=busy&runs=10&seed=1"
+const example = "?v=1&m=epyc-2x64&k=6.11&w=ipistorm&arm=&arm=sm-idle-v1&bg=busy&runs=10&seed=1"
 
 func TestDefault(t *testing.T) {
 	for _, link := range []string{"", "?", "?v=1", "&&", "https://example.org/schedlab/", "https://example.org/#top", " ?v=1\n"} {
@@ -58,6 +58,15 @@ func TestParse(t *testing.T) {
 		{"?numipi=1&wait=0", func(s *Scenario) { s.Params[param("numipi")].N, s.Params[param("wait")].N = 1, 0 }},
 		{"?cpulist=255", func(s *Scenario) { s.Params[param("cpulist")].CPUs = []int{255} }},
 		{"?cpulist=7-7,7", func(s *Scenario) { s.Params[param("cpulist")].CPUs = []int{7} }},
+		{"?cpulist=0-3,8&single=0", func(s *Scenario) {
+			s.Params[param("cpulist")].CPUs, s.Params[param("single")].N = []int{0, 1, 2, 3, 8}, 0
+		}},
+		{"?numipi=0&timeout=1&mask=7", func(s *Scenario) {
+			s.Params[param("numipi")].N, s.Params[param("timeout")].N, s.Params[param("mask")].N = 0, 1, 7
+		}},
+		{"?rt=1", func(s *Scenario) { s.RT = true }},
+		{"?idle=C1,POLL", func(s *Scenario) {}}, // as the machine has it
+		{"?idle=C2,POLL", func(s *Scenario) { s.Idle = []string{"POLL", "C2"} }},
 		{"?c.rq_visit=0", func(s *Scenario) { s.Costs = []Cost{{"rq_visit", 0}} }},
 		{"?c.rq_visit=99999.999", func(s *Scenario) { s.Costs = []Cost{{"rq_visit", kernel.MaxCost - sim.Picosecond}} }},
 		{"?c.rq_visit=" + rqVisit(t), func(s *Scenario) {}},
@@ -117,7 +126,7 @@ var badLinks = []struct{ link, key, value, want string }{
 	{"?w=ipistrom", "w", "ipistrom", "ipistorm"},
 	{"?bg=noisy", "bg", "noisy", "quiet, housekeeping"},
 	{"?bg=quite", "bg", "quite", "perhaps quiet"},
-	{"?frobnicate=1", "frobnicate", "1", "a known key: one of v, model, m, k, w, numipi, "},
+	{"?frobnicate=1", "frobnicate", "1", "a known key: one of v, model, m, k, rt, w, numipi, "},
 	{"?rnus=1", "rnus", "1", "perhaps runs"},
 	{"?Runs=1", "Runs", "1", "perhaps runs"},
 	{"?=1", "", "1", "a known key"},
@@ -141,14 +150,21 @@ var badLinks = []struct{ link, key, value, want string }{
 	{"?c.rq_visits=1", "c.rq_visits", "1", "rq_visit"},
 	{"?c.=1", "c.", "1", "a constant of the model"},
 	{"?c.rq_visit=1&c.rq_visit=1", "c.rq_visit", "1", "only once"},
-	{"?numipi=0", "numipi", "0", "a whole number from 1 to 10000000"},
+	{"?numipi=0", "numipi", "0", "at least 1, or a timeout"},
+	{"?numipi=-1", "numipi", "-1", "a whole number from 0 to 10000000"},
+	{"?timeout=61", "timeout", "61", "a whole number from 0 to 60"},
+	{"?mask=65536", "mask", "65536", "a whole number from 0 to 65535"},
+	{"?idle=C9", "idle", "C9", "states of this machine: one of POLL, C1, C2"},
+	{"?idle=", "idle", "", "states of this machine: one of POLL, C1, C2"},
+	{"?idle=C1,C1", "idle", "C1,C1", "each state only once: C1"},
+	{"?m=power9-smt8&idle=C1", "idle", "C1", "states of this machine: one of snooze"},
 	{"?wait=2", "wait", "2", "from 0 to 1"},
-	{"?single=0", "single", "0", "1"},
+	{"?single=2", "single", "2", "a whole number from 0 to 1"},
 	{"?cpulist=256", "cpulist", "256", "from 0 to 255"},
 	{"?m=xeon-240&cpulist=240", "cpulist", "240", "from 0 to 239"},
 	{"?cpulist=0-4294967295", "cpulist", "0-4294967295", "from 0 to 255"},
 	{"?cpulist=0-99999999999999999999", "cpulist", "0-99999999999999999999", "from 0 to 255"},
-	{"?cpulist=0-3", "cpulist", "0-3", "exactly 1, not 4"},
+	{"?m=vm-2&cpulist=0-2", "cpulist", "0-2", "from 0 to 1"},
 	{"?cpulist=3-0", "cpulist", "3-0", "a list such as 0-1,3"},
 	{"?cpulist=1,", "cpulist", "1,", "a list such as 0-1,3"},
 	{"?cpulist=1--2", "cpulist", "1--2", "a list such as 0-1,3"},
@@ -324,11 +340,13 @@ func TestResolveInvalid(t *testing.T) {
 		"value missing": func(s *Scenario) { s.Params = s.Params[:1] },
 		"extra value":   func(s *Scenario) { s.Params = append(s.Params, workload.Value{}) },
 		"value":         func(s *Scenario) { s.Params[0].N = -1 },
-		"CPUs":          func(s *Scenario) { s.Params[5].CPUs = nil },
+		"CPUs":          func(s *Scenario) { s.Params[must(workload.Lookup("ipistorm")).Param("cpulist")].CPUs = nil },
 		"no arms":       func(s *Scenario) { s.Arms = nil },
 		"arm":           func(s *Scenario) { s.Arms[1] = []string{"x"} },
 		"empty patch":   func(s *Scenario) { s.Arms[1] = []string{"", "sm-idle-v1"} },
 		"same arm":      func(s *Scenario) { s.Arms[1] = nil },
+		"no idle state": func(s *Scenario) { s.Idle = []string{} },
+		"idle state":    func(s *Scenario) { s.Idle = []string{"C1", "C9"} },
 		"background":    func(s *Scenario) { s.Background = "?" },
 		"runs":          func(s *Scenario) { s.Runs = 0 },
 		"many runs":     func(s *Scenario) { s.Runs = MaxRuns + 1 },
@@ -391,11 +409,11 @@ func TestCatalogues(t *testing.T) {
 	}
 }
 
-// TestFallbackParams: a workload whose defaults do not fit a machine still has
-// values there, and only what differs from those is in the link.
-func TestFallbackParams(t *testing.T) {
+// TestFit: a workload whose defaults do not fit a machine still has values there,
+// and only what differs from those is in the link.
+func TestFit(t *testing.T) {
 	w := &workload.Workload{
-		Key: "test-fallback",
+		Key: "test-fit",
 		Params: []workload.Param{
 			{Key: "cpus", Kind: workload.CPUs, Def: 9, Min: 2, Max: 4},
 			{Key: "n", Def: 50, Min: 2, Max: 100},
@@ -412,6 +430,9 @@ func TestFallbackParams(t *testing.T) {
 			}
 			return "", ""
 		},
+		Fit: func(_ *machine.Machine, v workload.Values) {
+			v[0].CPUs, v[1].N = []int{0, 1}, 2
+		},
 	}
 	workload.Workloads = append(workload.Workloads, w)
 	defer func() { workload.Workloads = workload.Workloads[:len(workload.Workloads)-1] }()
@@ -423,9 +444,9 @@ func TestFallbackParams(t *testing.T) {
 		{"&cpus=0,2-3", "cpus=0,2-3&n=2&flag=1", ""},
 		{"&cpus=4-5", "cpus=0-1&n=2&flag=1", "cpus=4-5: want CPUs up to 3"},
 		{"&cpus=0", "cpus=0-1&n=2&flag=1", "cpus=0: want a list such as 0-1,3 of CPUs from 0 to 255, 2 to 4 of them, not 1"},
-		{"&numipi=3", "cpus=0-1&n=2&flag=1", "numipi=3: want w=ipistorm with this parameter: test-fallback has none of this name"},
+		{"&numipi=3", "cpus=0-1&n=2&flag=1", "numipi=3: want w=ipistorm with this parameter: test-fit has none of this name"},
 	} {
-		s, problems := Parse("?w=test-fallback" + c.link)
+		s, problems := Parse("?w=test-fit" + c.link)
 		if !strings.Contains(s.query(true), "&"+c.want+"&") {
 			t.Errorf("%s: %s, want %s", c.link, s.query(true), c.want)
 		}

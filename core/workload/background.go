@@ -14,7 +14,8 @@ import (
 type Background struct {
 	Key   string // how links name it
 	Title string
-	Note  string
+	Brief string // what it does to a result, in a sentence
+	Note  string // its tasks
 	Tasks func(*machine.Machine) []kernel.TaskSpec
 }
 
@@ -37,6 +38,7 @@ var Backgrounds = []Background{
 	{
 		Key:   "busy",
 		Title: "Busy: two jobs pinned to one CPU that come and go",
+		Brief: "At some times a run queue holds two tasks and newidle balance walks for them, at others not: runs can be fast or slow.",
 		Note: "Two jobs are pinned to the machine's last CPU. Each computes for 2 s and sleeps for 1 s, ±50 %, so that at some times two tasks " +
 			"wait for one CPU and at others none does.",
 		Tasks: func(m *machine.Machine) []kernel.TaskSpec { return jobs(m, breaks) },
@@ -44,12 +46,14 @@ var Backgrounds = []Background{
 	{
 		Key:   "quiet",
 		Title: "Quiet: nothing but the workload",
+		Brief: "Nothing is ever overloaded, so newidle balance leaves at once: what is left of a difference hangs on a race of some tens of nanoseconds.",
 		Note:  "No other task exists.",
 		Tasks: func(*machine.Machine) []kernel.TaskSpec { return nil },
 	},
 	{
 		Key:   "housekeeping",
 		Title: "Housekeeping: a worker on every CPU, a few daemons",
+		Brief: "Little work that comes and goes everywhere, as on an idle server: now and then two tasks meet, and a few calls find their target busy.",
 		Note: "On every CPU a kernel thread works for 5 µs about every second. Eight daemons that may run anywhere work for 200 µs about " +
 			"every 100 ms.",
 		Tasks: housekeeping,
@@ -57,12 +61,14 @@ var Backgrounds = []Background{
 	{
 		Key:   "pair",
 		Title: "Pair: two endless jobs pinned to one CPU",
+		Brief: "The overloaded flag is always up, so that a CPU which re-enters idle through schedule() walks over all run queues.",
 		Note:  "Two jobs that never sleep are pinned to the machine's last CPU, so that there is always a run queue with two tasks.",
 		Tasks: func(m *machine.Machine) []kernel.TaskSpec { return jobs(m) },
 	},
 	{
 		Key:   "mixed",
 		Title: "Mixed: housekeeping, and two jobs pinned to one CPU that come and go",
+		Brief: "An idle server on which one CPU is overloaded at times.",
 		Note:  "The tasks of housekeeping and those of busy.",
 		Tasks: func(m *machine.Machine) []kernel.TaskSpec { return append(housekeeping(m), jobs(m, breaks)...) },
 	},

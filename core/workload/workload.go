@@ -45,26 +45,46 @@ type Metric struct {
 	Name   string // "elapsed"
 	Unit   string // "ns"
 	Better string // "lower" or "higher"
-	Event  string // what one per-event sample is: "one call, round trip"
-	Noun   string // such an event in a word: "call"
-	Events string // the parameter that says how many events a run has, to give the figure per event; "" if none does
+	Noun   string // an event of the workload in a word: "call"
+	PerRun int64  // how many events the primary figure is for, to give it per event; 0 if that is not known
 }
+
+// A Call says which CPUs a CPU calls.
+type Call struct {
+	From int
+	To   []int
+}
+
+// A Sample says what one of a run's histograms of per-event samples is, in ps.
+type Sample struct{ Key, Text string }
 
 // A Workload is a benchmark.
 type Workload struct {
 	Key    string
 	Title  string
+	Brief  string // what it is, in a sentence
 	Note   string // what of the real program is modelled, and what is not
 	Params []Param
-	Metric Metric
+	// Length is the key of the parameter that makes a run longer and no figure per
+	// event another one.
+	Length string
+	// Samples are the histograms of a run; the first one is the workload's own.
+	Samples []Sample
 
+	// Metric says what the primary figure of a run with these values is.
+	Metric func(v Values) Metric
+	// Fit changes default values that a small machine can't have, or that would make
+	// little sense on it, so that they pass Check. Nil: all fit.
+	Fit func(m *machine.Machine, v Values)
 	// Check says what is wrong with the values on a machine: the key of the
 	// parameter at fault and what is allowed instead. An empty key: nothing.
 	Check func(m *machine.Machine, v Values) (key, want string)
-	// Longest returns about how long a run can last, in simulated time, with the
-	// model's own constants: results are summed over CPUs and runs, so it bounds
-	// how many runs there may be. Nil: any number.
-	Longest func(v Values) sim.Time
+	// Longest returns about how long a run can last on a machine, in simulated time,
+	// with the model's own constants: results are summed over CPUs and runs, so it
+	// bounds how many runs there may be. Nil: any number.
+	Longest func(m *machine.Machine, v Values) sim.Time
+	// Calls says which CPU of a machine calls which, to be shown. Nil: none does.
+	Calls func(m *machine.Machine, v Values) []Call
 	// Build adds the workload's tasks to a kernel. The values have passed Check.
 	Build func(k *kernel.Kernel, v Values) error
 	// Primary returns the primary figure of a run that is done, in thousandths
@@ -73,7 +93,7 @@ type Workload struct {
 }
 
 // Workloads is the catalogue, the default one first.
-var Workloads = []*Workload{&ipistorm}
+var Workloads = []*Workload{&ipistorm, &spinlock}
 
 // Lookup returns the workload with this key.
 func Lookup(key string) (*Workload, error) {

@@ -22,11 +22,11 @@ import (
 	"github.com/tdewolff/minify/v2/svg"
 )
 
-// index is the one file that keeps its name: the door.
+// index is the page's door. Like all documents it keeps its name.
 const index = "index.html"
 
 // assemble makes a page of sources: files by name. Text is minified; each file
-// but index gets a name with a hash of its content in it, and a file that names
+// but documents gets a name with a hash of its content in it, and a file that names
 // another one in quotes, or as url(name), has its new name instead. No name has
 // a path before it, so that the page works wherever it is put.
 func assemble(sources map[string][]byte) (page map[string][]byte, err error) {
@@ -67,7 +67,7 @@ func (a *assembly) add(name string) (string, error) {
 		}
 	}
 	renamed := name
-	if name != index {
+	if path.Ext(name) != ".html" {
 		hash := sha256.Sum256(data)
 		ext := path.Ext(name)
 		renamed = strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(hash[:6]) + ext

@@ -332,24 +332,215 @@ func FuzzDistribution(f *testing.F) {
 	})
 }
 
+// call returns a picture of a machine on which one CPU calls another one.
+func call(m *machine.Machine, width float64) Topology {
+	if len(m.CPUs) < 17 {
+		return Topology{m, []int{0}, []int{1}, width}
+	}
+	return Topology{m, []int{8}, []int{16}, width}
+}
+
+func lookup(t testing.TB, key string) *machine.Machine {
+	m, err := machine.Lookup(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 func TestTopology(t *testing.T) {
 	for _, m := range machine.Catalogue() {
-		top := Topology{Machine: m, From: 8, To: 16, Width: 300}
-		svg := top.SVG()
+		svg := call(m, 300).SVG()
 		sound(t, m.Key, svg)
 		golden(t, m.Key, svg)
-		for _, class := range []string{"sender", "target", "call"} {
-			if !strings.Contains(svg, `class="`+class+`"`) {
-				t.Errorf("%s has no %s", m.Key, class)
-			}
-		}
-		if svg := (Topology{Machine: m, From: -1, To: -1}).SVG(); strings.Contains(svg, "sender") || strings.Contains(svg, "call") {
-			t.Errorf("%s: a call that nobody made", m.Key)
+	}
+	for key, top := range map[string]Topology{
+		"large-kunpeng":  call(lookup(t, "kunpeng-920"), 900),
+		"large-epyc":     call(lookup(t, "epyc-2x128"), 900),
+		"several-xeon":   {lookup(t, "xeon-128-4n"), []int{0, 1, 40}, []int{1, 2, 3, 127}, 600},
+		"everyone-xeon":  {lookup(t, "xeon-e5-2699v3"), []int{8}, others(72, 8), 300},
+		"nobody-laptop":  {lookup(t, "laptop"), nil, nil, 300},
+		"itself-power9":  {lookup(t, "power9-smt8"), []int{5}, []int{5}, 300},
+		"unknown-laptop": {lookup(t, "laptop"), []int{-1, 16}, []int{3}, 300},
+	} {
+		svg := top.SVG()
+		sound(t, key, svg)
+		golden(t, key, svg)
+	}
+}
+
+// others lists CPUs 0 to n − 1 without one.
+func others(n, without int) (cpus []int) {
+	for c := range n {
+		if c != without {
+			cpus = append(cpus, c)
 		}
 	}
-	m, _ := machine.Lookup("epyc-2x64")
-	if got, want := (Topology{Machine: m, From: 8, To: 16}).Words(), "256 CPUs: sockets 2, last-level caches 16, cores 128; CPU 8 calls CPU 16"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	return cpus
+}
+
+// Whatever calls what, a picture is small, its texts are in it and legible, its cells are the
+// machine's CPUs, and the boxes of a layer don't overlap.
+func TestTopologyOfEveryMachine(t *testing.T) {
+	for _, m := range machine.Catalogue() {
+		n := len(m.CPUs)
+		for _, width := range []float64{0, 250, 300, 358, 499, 500, 900, 1400} {
+			for _, c := range []struct{ from, to []int }{
+				{nil, nil}, {[]int{0}, []int{n - 1}}, {[]int{0}, others(n, 0)}, {others(n, -1), others(n, -1)}, {others(n, 0), nil},
+			} {
+				name := fmt.Sprintf("%s at %v, %d call %d", m.Key, width, len(c.from), len(c.to))
+				svg := Topology{m, c.from, c.to, width}.SVG()
+				sound(t, name, svg)
+				if len(svg) > 40<<10 {
+					t.Errorf("%s: %d bytes", name, len(svg))
+				}
+				checkTopology(t, name, svg, n, len(c.from), len(c.to))
+			}
+		}
+	}
+}
+
+func checkTopology(t *testing.T, name, svg string, cpus, from, to int) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	var elements int
+	var picture box
+	boxes := map[string][]box{}
+	for {
+		token, err := d.Token()
+		if err != nil {
+			break
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		elements++
+		attr := map[string]string{}
+		for _, a := range e.Attr {
+			attr[a.Name.Local] = a.Value
+		}
+		float := func(s string) (v float64) {
+			if _, err := fmt.Sscan(s, &v); err != nil {
+				t.Fatalf("%s: %q: %v", name, s, err)
+			}
+			return v
+		}
+		switch e.Name.Local {
+		case "svg":
+			picture = box{0, 0, float(attr["width"]), float(attr["height"])}
+		case "path":
+			if attr["class"] != "call" {
+				boxes[attr["class"]] = append(boxes[attr["class"]], rects(t, attr["d"])...)
+			}
+		case "text":
+			text, _ := d.Token()
+			x, y := float(attr["x"]), float(attr["y"])
+			if b := (box{x, y - partLabel, x + textWidth(string(text.(xml.CharData)), partLabel), y}); !b.within(picture) {
+				t.Errorf("%s: the text %q at %v leaves the picture %v", name, text, b, picture)
+			}
+		}
+	}
+	if elements > 60 {
+		t.Errorf("%s: %d elements", name, elements)
+	}
+	both := 0
+	if from+to > cpus {
+		both = from + to - cpus
+	}
+	legend := func(n int) int { return n + min(n, 1) }
+	if got, want := len(boxes["sender"]), legend(from)+min(both, 1); got != want {
+		t.Errorf("%s: %d cells of senders, want %d", name, got, want)
+	}
+	if got, want := len(boxes["target"]), legend(to)+min(both, 1); got != want {
+		t.Errorf("%s: %d cells of targets, want %d", name, got, want)
+	}
+	if got, want := len(boxes["core"]), cpus-from-to+both; got != want {
+		t.Errorf("%s: %d cells without a mark, want %d", name, got, want)
+	}
+	cells := boxes["core"]
+	for _, class := range []string{"socket", "node", "llc", "cluster", "core"} {
+		bs := boxes[class]
+		for i, b := range bs {
+			if !b.within(picture) || b.x1-b.x0 < 1 || b.y1-b.y0 < 1 {
+				t.Errorf("%s: the %s at %v leaves the picture %v or is too small", name, class, b, picture)
+			}
+			for _, o := range bs[:i] {
+				if b.meets(o) {
+					t.Errorf("%s: two of %s, at %v and %v, overlap", name, class, b, o)
+				}
+			}
+		}
+	}
+	for _, c := range cells {
+		inside := 0
+		for _, b := range boxes["socket"] {
+			if c.within(b) {
+				inside++
+			}
+		}
+		if inside != 1 {
+			t.Errorf("%s: the cell at %v is in %d sockets", name, c, inside)
+		}
+	}
+}
+
+// rects reads the rectangles of a path, smaller by what rounding may add.
+func rects(t *testing.T, d string) (list []box) {
+	t.Helper()
+	for _, r := range strings.Split(strings.TrimSuffix(d, "z"), "z") {
+		var x, y, w, h, back float64
+		if _, err := fmt.Sscanf(r, "M%g %gh%gv%gh%g", &x, &y, &w, &h, &back); err != nil || back != -w {
+			t.Fatalf("%q is no rectangle: %v", r, err)
+		}
+		list = append(list, box{x + .1, y + .1, x + w - .1, y + h - .1})
+	}
+	return list
+}
+
+func TestTopologyWords(t *testing.T) {
+	for _, c := range []struct {
+		key      string
+		from, to []int
+		want     string
+	}{
+		{"epyc-2x64", []int{8}, []int{16}, "256 CPUs: sockets 2, last-level caches 16, cores 128; CPU 8 calls CPU 16"},
+		{"epyc-2x64", nil, []int{16}, "256 CPUs: sockets 2, last-level caches 16, cores 128"},
+		{"kunpeng-920", []int{9, 8, 10, 9}, []int{16, 18, 20, 21, 22}, "128 CPUs: sockets 2, nodes 4, last-level caches 4, clusters 32, cores 128; CPUs 8–10 call CPUs 16, 18, 20–22"},
+		{"vm-2", []int{0}, []int{1}, "2 CPUs: sockets 1, last-level caches 1, cores 2; CPU 0 calls CPU 1"},
+		{"laptop", []int{4}, others(16, 4), "16 CPUs: sockets 1, last-level caches 1, cores 8; CPU 4 calls every other CPU"},
+		{"laptop", []int{4}, others(16, -1), "16 CPUs: sockets 1, last-level caches 1, cores 8; CPU 4 calls every CPU"},
+		{"laptop", []int{4}, others(16, 5), "16 CPUs: sockets 1, last-level caches 1, cores 8; CPU 4 calls CPUs 0–4, 6–15"},
+		{"laptop", others(16, -1), others(16, -1), "16 CPUs: sockets 1, last-level caches 1, cores 8; CPUs 0–15 call CPUs 0–15"},
+		{"laptop", []int{99, -1}, []int{1}, "16 CPUs: sockets 1, last-level caches 1, cores 8"},
+	} {
+		if got := (Topology{Machine: lookup(t, c.key), From: c.from, To: c.to}).Words(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A machine whose parts differ: a socket with clusters of one and of two cores, and a core in none.
+func TestTopologyOfAnIrregularMachine(t *testing.T) {
+	m := &machine.Machine{CPUs: []machine.CPU{
+		{Cluster: 1}, {Thread: 1, Cluster: 1}, {Core: 1, Cluster: 2}, {Core: 2, Cluster: 2}, {Core: 3},
+		{Socket: 1, Node: 1, LLC: 1, Core: 4}, {Socket: 1, Node: 2, LLC: 2, Core: 5},
+	}}
+	svg := Topology{m, []int{1}, []int{4, 6}, 900}.SVG()
+	sound(t, "irregular", svg)
+	golden(t, "irregular", svg)
+	checkTopology(t, "irregular", svg, 7, 1, 2)
+	for _, want := range []string{">node 0<", ">node 2<", "socket 1, node 2, last-level cache 2: CPU 6."} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("nothing says %q", want)
+		}
+	}
+}
+
+func BenchmarkTopology(b *testing.B) {
+	m := lookup(b, "epyc-2x128")
+	for b.Loop() {
+		call(m, 300).SVG()
 	}
 }
 

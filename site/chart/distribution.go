@@ -44,6 +44,10 @@ func (d Distribution) SVG() string {
 	width := max(d.Width, 200)
 	left, right, name := 96.0, width-12, 84.0
 	laneHead := 0.0
+	for _, curve := range d.Curves {
+		name = min(max(name, textWidth(curve.Name, tickSize)), 130)
+		left = name + 12
+	}
 	if width < narrow {
 		left, right, name = 34, width-8, 0
 		laneHead = 16
@@ -73,9 +77,8 @@ func (d Distribution) SVG() string {
 		height = lanes[n-1].bottom + 4
 	}
 	bottom := height // of what is on the axis
-	if d.Basis != "" {
-		height += lineSize
-	}
+	basis := breakLines([]string{d.Basis}, right-8)
+	height += lineSize * float64(len(basis))
 
 	var c canvas
 	c.open("distribution", d.Words(), width, height)
@@ -192,12 +195,12 @@ func (d Distribution) SVG() string {
 		var line pen
 		line.move(left, lane.line)
 		line.h(right)
-		c.path("lane", line.String())
+		c.path("lane "+class, line.String())
 		c.path("dots "+class, lane.dots)
 		c.path("published", lane.ticks)
 	}
-	if d.Basis != "" {
-		c.text("basis", "end", right, height-descent, d.Basis)
+	for i, line := range basis {
+		c.text("basis", "end", right, height-descent-lineSize*float64(len(basis)-1-i), line)
 	}
 	return c.close()
 }

@@ -181,10 +181,13 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.check(chromedp.Do(b.ctx, steps...))
 }
 
-// open goes to a query of the page.
-func (b *tab) open(query string) {
+// open goes to a link of the page.
+func (b *tab) open(link string) {
 	b.Helper()
-	b.do(chromedp.Navigate(b.base + query))
+	if strings.Contains(link, "#") { // else it may be the same document with another place in it
+		b.do(chromedp.Navigate("about:blank"))
+	}
+	b.do(chromedp.Navigate(b.base + link))
 }
 
 // What the tests look at, as JavaScript expressions.
@@ -196,7 +199,12 @@ const (
 
 // is is true when the simulation has that status.
 func is(status string) string {
-	return `document.querySelector(".progress[data-status=` + status + `]")`
+	return `document.querySelector(".answer .progress[data-status=` + status + `]")`
+}
+
+// swept is true when the sweep has that status.
+func swept(status string) string {
+	return `document.querySelector(".sweep .progress[data-status=` + status + `]")`
 }
 
 // eval returns the value of a JavaScript expression.

@@ -71,7 +71,7 @@ func TestWorkerDies(t *testing.T) {
 	b := newTab(t, assets(t))
 	b.before(keepWorkers)
 	b.before(`Object.defineProperty(navigator, "hardwareConcurrency", {value: 2})`)
-	const link = "?v=1&model=1&numipi=50000&runs=3"
+	const link = "?v=1&numipi=50000&runs=3"
 	b.open(link)
 	b.wait(histogramThere)
 	b.wait("workers.length == 2")

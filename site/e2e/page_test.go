@@ -13,7 +13,7 @@ import (
 )
 
 // small is a question that takes no time to speak of.
-const small = "?v=1&model=1&numipi=2000&bg=quiet&runs=2"
+var small = fmt.Sprintf("?v=1&model=%d&numipi=2000&bg=quiet&runs=2", core.Model)
 
 // question returns what the address bar asks.
 func (b *tab) question() scenario.Scenario {
@@ -145,14 +145,18 @@ func TestControls(t *testing.T) {
 		choice("w", "ipistorm", "numipi=2000&bg=quiet&runs=2"),
 		field("numipi", "1000", "numipi=1000&bg=quiet&runs=2"),
 		field("offset", "128", "numipi=2000&offset=128&bg=quiet&runs=2"),
+		field("mask", "7", "numipi=2000&mask=7&bg=quiet&runs=2"),
+		field("timeout", "1", "numipi=2000&timeout=1&bg=quiet&runs=2"),
 		field("delay", "5", "numipi=2000&delay=5&bg=quiet&runs=2"),
 		field("cpulist", "16", "numipi=2000&cpulist=16&bg=quiet&runs=2"),
 		field("runs", "3", "numipi=2000&bg=quiet&runs=3"),
 		field("seed", "7", "numipi=2000&bg=quiet&runs=2&seed=7"),
 		{"typing is enough", func(b *tab) { b.write("#f-seed", "8") }, "numipi=2000&bg=quiet&runs=2&seed=8"},
 		{"tick wait off", func(b *tab) { b.click("#f-wait") }, "numipi=2000&wait=0&bg=quiet&runs=2"},
+		{"tick modified off", func(b *tab) { b.click("#f-modified") }, "numipi=2000&modified=0&bg=quiet&runs=2"},
 		{"tick by keyboard", func(b *tab) { b.focus("#f-wait"); b.press(" ") }, "numipi=2000&wait=0&bg=quiet&runs=2"},
 		{"patch on", func(b *tab) {
+			b.click("[data-arm='1'] .edit")
 			b.click("[data-arm='1'] [data-patch=sm-idle-v2] input")
 			b.click("[data-arm='1'] [data-patch=sm-idle-v1] input")
 		},
@@ -160,18 +164,24 @@ func TestControls(t *testing.T) {
 		{"patch off", func(b *tab) {
 			b.click("[data-arm='0'] .remove")
 			b.wait(`!document.querySelector("[data-arm='1']")`)
-			if !eval[bool](b, `!!document.querySelector("[data-arm='0'] [data-patch]")`) {
-				b.click("[data-arm='0'] summary")
-			}
+			b.click("[data-arm='0'] .edit")
 			b.click("[data-arm='0'] [data-patch=sm-idle-v2] input")
 		}, "numipi=2000&arm=&bg=quiet&runs=2"},
-		{"part off", func(b *tab) { b.click("[data-part='sm-idle-v2.exact'] input") }, "numipi=2000&arm=&arm=sm-idle-v2.fast&bg=quiet&runs=2"},
+		{"part off, by keyboard", func(b *tab) {
+			b.focus("[data-arm='1'] .edit")
+			b.press(kb.Enter)
+			b.wait(`document.querySelector("[data-part='sm-idle-v2.exact'] input")`)
+			b.focus("[data-part='sm-idle-v2.exact'] input")
+			b.press(" ")
+		}, "numipi=2000&arm=&arm=sm-idle-v2.fast&bg=quiet&runs=2"},
 		{"remove an arm", func(b *tab) { b.click("[data-arm='0'] .remove") }, "numipi=2000&arm=sm-idle-v2&bg=quiet&runs=2"},
 		{"constant", func(b *tab) {
 			b.click(".constants summary")
 			b.write("#f-c\\.rq_visit", "12.5")
 			b.press(kb.Enter)
 		}, "numipi=2000&bg=quiet&runs=2&c.rq_visit=12.5"},
+		{"idle state on", func(b *tab) { b.click("[data-idle=C2] input") }, "numipi=2000&idle=POLL,C1,C2&bg=quiet&runs=2"},
+		{"idle state off, by keyboard", func(b *tab) { b.focus("[data-idle=POLL] input"); b.press(" ") }, "numipi=2000&idle=C1&bg=quiet&runs=2"},
 		{"check", func(b *tab) { b.click(".constants summary"); b.click("#f-check") }, "numipi=2000&bg=quiet&runs=2&check=1"},
 	}
 	b := newTab(t, assets(t))
@@ -199,6 +209,7 @@ func TestControls(t *testing.T) {
 	if s := b.question(); len(s.Arms) != 3 {
 		t.Errorf("arms %q after one was added", s.Arms)
 	}
+	b.wait(`document.querySelector("[data-arm='2'] .patches") && document.querySelectorAll(".patches").length == 1`)
 	presets := eval[[]string](b, `[...document.querySelectorAll("[data-preset]")].map((e) => e.dataset.preset)`)
 	if len(presets) < 2 {
 		t.Errorf("presets %q", presets)
@@ -215,11 +226,13 @@ func TestPatchesExclude(t *testing.T) {
 	b := newTab(t, assets(t))
 	b.open(small)
 	b.wait(is("done"))
+	b.click("[data-arm='1'] .edit")
 	const v1 = "[data-arm='1'] [data-patch=sm-idle-v1]"
+	b.wait(fmt.Sprintf("document.querySelector(%q)", v1))
 	if !eval[bool](b, fmt.Sprintf("document.querySelector(%q).disabled", v1+" input")) {
 		t.Error("sm-idle-v1 can be ticked beside sm-idle-v2")
 	}
-	if reason := eval[string](b, fmt.Sprintf("document.querySelector(%q).innerText", v1+" .reason")); !strings.Contains(reason, "v2") {
+	if reason := eval[string](b, fmt.Sprintf("document.querySelector(%q).innerText", v1+" .hint")); !strings.Contains(reason, "v2") {
 		t.Errorf("reason %q", reason)
 	}
 	b.click("[data-arm='1'] [data-patch=sm-idle-v2] input")
@@ -379,9 +392,16 @@ func TestMarkup(t *testing.T) {
 			t.Errorf("%s: %d elements out of a link", key, n)
 		}
 	}
-	// In the hash, which nobody reads.
+	// In the hash, where the sweep is.
 	b.open(small + "#" + hostile)
 	b.wait(is("done"))
+	for _, hash := range []string{"sweep?x=" + hostile, "sweep?x=c.rq_visit=" + hostile, "sweep?x=c.rq_visit=1,2&y=" + hostile + "=" + hostile} {
+		b.open("?v=1&numipi=1000&bg=quiet&runs=2#" + hash)
+		b.wait(`document.querySelector(".axis .problem")?.innerText.includes("<img")`)
+		if n := eval[int](b, `document.querySelectorAll("img, #app script, textarea").length`); n != 0 {
+			t.Errorf("%s: %d elements out of a link", hash, n)
+		}
+	}
 }
 
 // TestTypedMarkup: markup typed into a field is text too.

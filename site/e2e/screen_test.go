@@ -40,8 +40,14 @@ func TestScreens(t *testing.T) {
 	b := newTab(t, assets(t))
 	for _, s := range screens {
 		b.screen(s.width, s.dark)
-		b.open(small)
+		b.open("?v=1&numipi=2000&bg=quiet&runs=4&arm=&arm=sm-idle-v2&arm=always-ipi&idle=POLL,C1,C2#sweep?x=c.rq_visit=0..120/4&y=offset=8,16")
 		b.wait(is("done"))
+		if s.width < 500 {
+			b.click(".foldline")
+		}
+		b.click(".constants summary")
+		b.click(".sweep .go")
+		b.wait(swept("done"))
 		name := fmt.Sprintf("%d px, dark is %v", s.width, s.dark)
 		if w := eval[int](b, "document.documentElement.scrollWidth"); w > s.width {
 			t.Errorf("%s: the page is %d px wide: %v", name, w, eval[[]string](b, fmt.Sprintf(
@@ -52,7 +58,7 @@ func TestScreens(t *testing.T) {
 			t.Errorf("%s: the background's lightness is %v of 255", name, light)
 		}
 		tiny := eval[[]string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getClientRects().length > 0 &&
-			[...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim()) && parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 11).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`)
+			[...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim()) && parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 10.95).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`)
 		if len(tiny) > 0 {
 			t.Errorf("%s: text below 11 px: %q", name, tiny)
 		}
@@ -87,7 +93,7 @@ func TestKeyboard(t *testing.T) {
 	b.screen(1440, false)
 	b.open(small)
 	b.wait(is("done"))
-	const controls = `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) => !e.disabled && e.getClientRects().length > 0)`
+	const controls = `[...document.querySelectorAll("a[href], button, input:not([type=radio]:not(:checked)), select, summary, [tabindex='0']")].filter((e) => !e.disabled && e.getClientRects().length > 0)`
 	n := eval[int](b, `(self.controls = `+controls+`).length`)
 	if n < 15 {
 		t.Errorf("%d controls", n)
@@ -178,9 +184,27 @@ func TestAccessibility(t *testing.T) {
 	b.click(".progress .cancel")
 	b.wait(is("cancelled"))
 	audit("cancelled")
-	b.open("?numipi=1000&runs=2&bg=quiet&arm=&arm=sm-idle-v1&arm=sm-idle-v2")
+	b.screen(1440, false)
+	b.open("?numipi=1000&runs=2&bg=quiet&arm=&arm=sm-idle-v1&arm=sm-idle-v2&arm=always-ipi&arm=notify-ipi")
 	b.wait(is("done"))
-	audit("three arms")
+	b.click("[data-arm='1'] .edit")
+	b.click("[data-view=delivery]")
+	b.click(".figure summary")
+	b.wait(`document.querySelector("[data-table=octaves]")`)
+	audit("five arms")
+	for _, sweep := range []string{"x=c.rq_visit=0..120/4", "x=c.rq_visit=0..120/4&y=offset=8,16", "x=c.rq_visit=many&y=nonsense"} {
+		b.open("?numipi=1000&runs=4&bg=quiet&arm=&arm=sm-idle-v2&arm=always-ipi#sweep?" + sweep)
+		b.wait(is("done"))
+		if !strings.Contains(sweep, "many") {
+			b.click(".sweep .go")
+			b.wait(swept("done"))
+			b.click(".swept summary")
+			b.wait(`document.querySelector("[data-table=effects]")`)
+		}
+		audit("sweep " + sweep)
+	}
+	b.open("catalogue.html")
+	audit("catalogue")
 	b.before(neverLoaded)
 	b.open(small)
 	audit("loading")
@@ -200,6 +224,7 @@ func TestScreenshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	const long = "?numipi=10000000&runs=100"
+	const family = "?m=xeon-240&arm=&arm=always-ipi&arm=skip-newidle&arm=notify-ipi&arm=sm-idle-v2"
 	states := []struct {
 		name, query string
 		reach       func(b *tab)
@@ -216,6 +241,27 @@ func TestScreenshots(t *testing.T) {
 			b.click(".progress .cancel")
 			b.wait(is("cancelled"))
 		}},
+		{"family", family + "&numipi=10000", func(b *tab) { b.wait(is("done")) }},
+		{"changed", "?numipi=2000&bg=quiet&idle=POLL,C1,C2&c.rq_visit=50&c.relax=40&runs=6", func(b *tab) { b.wait(is("done")) }},
+		{"delivery", small, func(b *tab) {
+			b.wait(is("done"))
+			b.click("[data-view=delivery]")
+			b.click(".figure summary")
+			b.wait(`document.querySelector("[data-table=octaves]")`)
+		}},
+		{"sweep", "?numipi=2000&bg=quiet&runs=6&arm=&arm=sm-idle-v2&arm=always-ipi#sweep?x=c.relax=0..400/9", func(b *tab) {
+			b.wait(is("done"))
+			b.click(".sweep .go")
+			b.wait(swept("done"))
+			b.click(".swept summary")
+		}},
+		{"map", "?numipi=1000&bg=quiet&runs=6&arm=&arm=sm-idle-v2&arm=always-ipi#sweep?x=c.relax=0..400/9&y=c.idle_enter=0..200/6", func(b *tab) {
+			b.wait(is("done"))
+			b.click(".sweep .go")
+			b.wait(swept("done"))
+		}},
+		{"bad-sweep", small + "#sweep?x=c.rq_visit=0..many&y=nonsense=1", func(b *tab) { b.wait(is("done")) }},
+		{"catalogue", "catalogue.html", func(b *tab) {}},
 		{"bad-link", "?runs=0&m=cray-1&arm=&arm=x&frobnicate=1&numipi=10000", func(b *tab) { b.wait(is("done")) }},
 		{"open", small, func(b *tab) {
 			b.wait(is("done"))
@@ -224,6 +270,7 @@ func TestScreenshots(t *testing.T) {
 			}
 			b.click(".constants summary")
 			b.click("details.counters summary")
+			b.click("[data-arm='1'] .edit")
 		}},
 	}
 	for _, s := range screens {

@@ -26,10 +26,9 @@ type Answer struct {
 	Verdicts   []Verdict // one for each arm but the baseline, or of the only arm
 	Tags       []string  // what it was simulated on; the first one is "simulated"
 	Basis      string    // stands beside each figure that can be quoted: "simulated, model 1, busy background"
-	Event      string    // what an event of the workload is
-	Noun       string    // and that in a word
-	Curves     []chart.Curve
-	Statistics []Row
+	Noun       string    // an event of the workload in a word: "call"
+	Samples    []Sampled
+	Statistics []Row // of the runs
 	Calls      []Row // which way remote calls went; none if there were none
 	CallsNote  string
 	Account    Account
@@ -77,6 +76,50 @@ type Row struct {
 	Change     string // of the second arm against the first, if there are two; else ""
 }
 
+// A Sampled is one of the figures that are sampled at each event. The first one is the
+// workload's own: of it the runs are the means, and it is what others have published.
+type Sampled struct {
+	Key    string // "call"
+	Text   string // "one call, from its first instruction to its return"
+	Curves []chart.Curve
+	Rows   []Row // for the table of statistics
+}
+
+// Event names the event with what is sampled of it: "one delivery, from …".
+func (s *Sampled) Event() string {
+	one := "one " + s.Key + ", "
+	return one + strings.TrimPrefix(s.Text, one)
+}
+
+// Octaves counts the samples from each power of two of nanoseconds to the next, as a
+// public variant of ipistorm prints them.
+func (s *Sampled) Octaves() (rows []Row) {
+	counts := make([][]uint64, len(s.Curves))
+	longest := 0
+	for i, c := range s.Curves {
+		if c.Samples != nil {
+			counts[i] = c.Samples.Octaves(1000)
+			longest = max(longest, len(counts[i]))
+		}
+	}
+	for o := range longest {
+		row := Row{Name: chart.Figure(float64(uint64(1)<<o>>1)) + " – " + chart.Figure(float64(uint64(1)<<o))}
+		some := false
+		for _, c := range counts {
+			n := uint64(0)
+			if o < len(c) {
+				n = c[o]
+			}
+			some = some || n > 0
+			row.Cells = append(row.Cells, chart.Figure(float64(n)))
+		}
+		if some || len(rows) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 // An Account says where the time went, largest difference first.
 type Account struct {
 	Unit  string // "ns a call"
@@ -107,13 +150,19 @@ type PublishedRow struct{ Arm, Figure, Published, Simulated, Mark string }
 func NewAnswer(r *core.Result, running bool) *Answer {
 	s := r.Scenario
 	a := &Answer{
-		Event: r.Metric().Event, Noun: r.Metric().Noun, Link: s.Query(), Model: core.Model,
-		Tags:     []string{"simulated", fmt.Sprintf("model %d", core.Model), s.Machine, "Linux " + s.Kernel, s.Background + " background"},
+		Noun: r.Metric().Noun, Link: s.Query(), Model: core.Model,
+		Tags:     []string{"simulated", fmt.Sprintf("model %d", core.Model), s.Machine, "Linux " + KernelTitle(s), s.Background + " background"},
 		Cautions: evidence.Cautions(s),
 		Basis:    fmt.Sprintf("simulated, model %d, %s background", core.Model, s.Background),
 	}
-	if n := len(s.Costs); n > 0 {
-		a.Tags = append(a.Tags, plural(n, "changed constant"))
+	switch changes := s.Changes(); len(changes) {
+	case 0:
+	case 1, 2:
+		a.Tags = append(a.Tags, changes...)
+		a.Basis += ", with " + strings.Join(changes, " and ")
+	default: // the tags list them
+		a.Tags = append(a.Tags, changes...)
+		a.Basis += fmt.Sprintf(", with %d changes of the machine", len(changes))
 	}
 	if bg, err := workload.LookupBackground(s.Background); err == nil {
 		a.Background = bg.Note
@@ -121,13 +170,16 @@ func NewAnswer(r *core.Result, running bool) *Answer {
 	if r.Complete() {
 		a.Digest = fmt.Sprintf("%016x", r.Digest())
 	}
-	w := worder{r: r, a: a, running: running, metric: r.Metric(), perRun: float64(r.PerRun())}
+	w := worder{r: r, a: a, running: running, metric: r.Metric(), perRun: float64(r.Metric().PerRun)}
 	for i := range s.Arms {
 		finished, of := r.Finished(i)
 		a.Arms = append(a.Arms, ArmHead{ArmTitle(s.Arms[i]), finished, of})
 		w.totals = append(w.totals, r.SoFar(i))
 		a.Events += w.totals[i].Events
 		w.summaries = append(w.summaries, stats.Summarize(r.Primaries(i)))
+		if fault := r.KernelFault(i); fault != "" {
+			a.Warnings = append(a.Warnings, a.Arms[i].Title+": "+fault+".")
+		}
 		for j := range r.Parts[i] {
 			if fault := r.Parts[i][j].Fault; fault != "" {
 				what := "broke the model"
@@ -143,8 +195,10 @@ func NewAnswer(r *core.Result, running bool) *Answer {
 			a.Verdicts = append(a.Verdicts, w.verdict(i))
 		}
 	}
-	w.curves()
 	w.statistics()
+	for i, sample := range r.Samples() {
+		a.Samples = append(a.Samples, Sampled{sample.Key, sample.Text, w.curves(i), w.sampled(i, sample)})
+	}
 	w.calls()
 	w.account()
 	w.counters()
@@ -269,20 +323,39 @@ func (w *worder) perEvent(arm int) []float64 {
 	return values
 }
 
-func (w *worder) curves() {
+// hist returns what is known of a sample in an arm; nil if nothing is.
+func (w *worder) hist(sample, arm int) *stats.Hist {
+	if hists := w.totals[arm].Hists; sample < len(hists) && hists[sample].N > 0 {
+		return &hists[sample]
+	}
+	return nil
+}
+
+// runMeans returns the finished runs of an arm as the means of a sample.
+func (w *worder) runMeans(sample, arm int) (values []float64) {
+	if sample == 0 {
+		return w.perEvent(arm)
+	}
+	for i := range w.r.Parts[arm] {
+		if p := &w.r.Parts[arm][i]; p.Done && sample < len(p.Hists) && p.Hists[sample].N > 0 {
+			values = append(values, float64(p.Hists[sample].Mean())/1000)
+		}
+	}
+	return values
+}
+
+func (w *worder) curves(sample int) (curves []chart.Curve) {
 	tables := evidence.Find(w.r.Scenario)
 	for i, arm := range w.r.Scenario.Arms {
-		c := chart.Curve{Name: w.a.Arms[i].Title, Runs: w.perEvent(i)}
-		if hists := w.totals[i].Hists; len(hists) > 0 {
-			c.Samples = &hists[0]
-		}
+		c := chart.Curve{Name: w.a.Arms[i].Title, Samples: w.hist(sample, i), Runs: w.runMeans(sample, i)}
 		for _, t := range tables {
-			if j := t.Arm(arm); j >= 0 {
+			if j := t.Arm(arm); j >= 0 && sample == 0 {
 				c.Published = append(c.Published, t.PerEvent(j)...)
 			}
 		}
-		w.a.Curves = append(w.a.Curves, c)
+		curves = append(curves, c)
 	}
+	return curves
 }
 
 // cells makes a row of what is known of each arm; "–" stands for nothing.
@@ -308,12 +381,7 @@ func (w *worder) statistics() {
 	add("runs finished", "", func(i int) string { return fmt.Sprintf("%d of %d", w.a.Arms[i].Finished, w.a.Arms[i].Of) })
 	head(strings.TrimPrefix(w.subject(), w.r.Scenario.Workload+"'s ") + " of a run")
 	over := func(name, help string, least int, f func(stats.Summary) string) {
-		add(name, help, func(i int) string {
-			if w.summaries[i].N < least {
-				return ""
-			}
-			return f(w.summaries[i])
-		})
+		w.a.Statistics = append(w.a.Statistics, w.over(name, help, least, f))
 	}
 	over("mean", "", 1, func(s stats.Summary) string { return w.primary(s.Mean) })
 	over("median", "", 1, func(s stats.Summary) string { return w.primary(s.Median) })
@@ -348,34 +416,55 @@ func (w *worder) statistics() {
 			return strings.TrimPrefix(strings.TrimPrefix(probability(c.P), "p\u00a0=\u00a0"), "p\u00a0")
 		}))
 	}
-	if w.metric.Noun == "" {
-		return
+}
+
+// over makes a row of the runs of each arm, where there are at least so many.
+func (w *worder) over(name, help string, least int, f func(stats.Summary) string) Row {
+	return w.cells(name, help, func(i int) string {
+		if w.summaries[i].N < least {
+			return ""
+		}
+		return f(w.summaries[i])
+	})
+}
+
+// sampled makes the rows about one of the samples.
+func (w *worder) sampled(sample int, what workload.Sample) []Row {
+	rows := []Row{{Name: "time of one " + what.Key, Head: true}}
+	count := "samples"
+	if sample == 0 && w.metric.Noun != "" {
+		count = w.metric.Noun + "s"
 	}
-	head("time of one " + w.metric.Noun)
-	add(w.metric.Noun+"s", w.metric.Event, func(i int) string { return chart.Figure(w.events(i)) })
-	if w.perRun > 0 && w.metric.Unit == "ns" {
-		over("mean", "of the finished runs: their time, divided by their "+w.metric.Noun+"s", 1,
-			func(s stats.Summary) string { return chart.Time(s.Mean / w.perRun) })
-	}
-	quantile := func(name string, num, den uint64) {
-		add(name, "of all "+w.metric.Noun+"s so far", func(i int) string {
-			if hists := w.totals[i].Hists; len(hists) > 0 && hists[0].N > 0 {
-				return chart.Time(float64(hists[0].Quantile(num, den)) / 1000)
+	from := func(name, help string, f func(h *stats.Hist) string) {
+		rows = append(rows, w.cells(name, help, func(i int) string {
+			if h := w.hist(sample, i); h != nil {
+				return f(h)
 			}
 			return ""
-		})
+		}))
+	}
+	from(count, what.Text, func(h *stats.Hist) string { return chart.Figure(float64(h.N)) })
+	if sample == 0 && w.perRun > 0 && w.metric.Unit == "ns" {
+		rows = append(rows, w.over("mean", "of the finished runs: their time, divided by their "+count, 1,
+			func(s stats.Summary) string { return chart.Time(s.Mean / w.perRun) }))
+	} else {
+		from("mean", "of all "+count+" so far", func(h *stats.Hist) string { return chart.Time(float64(h.Mean()) / 1000) })
+	}
+	quantile := func(name string, num, den uint64) {
+		from(name, "of all "+count+" so far", func(h *stats.Hist) string { return chart.Time(float64(h.Quantile(num, den)) / 1000) })
 	}
 	quantile("p50", 1, 2)
 	quantile("p90", 9, 10)
 	quantile("p99", 99, 100)
 	quantile("p99.9", 999, 1000)
 	quantile("max", 1, 1)
+	return rows
 }
 
 // events returns how many events of an arm have been sampled.
 func (w *worder) events(arm int) float64 {
-	if hists := w.totals[arm].Hists; len(hists) > 0 {
-		return float64(hists[0].N)
+	if h := w.hist(0, arm); h != nil {
+		return float64(h.N)
 	}
 	return 0
 }
@@ -629,6 +718,14 @@ func optional(n stats.Number) string {
 	return chart.Figure(n.V)
 }
 
+// KernelTitle names a scenario's kernel: "6.11", "6.11 PREEMPT_RT".
+func KernelTitle(s scenario.Scenario) string {
+	if s.RT {
+		return s.Kernel + " PREEMPT_RT"
+	}
+	return s.Kernel
+}
+
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -636,34 +733,31 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Call returns which CPU of a scenario's workload calls which other one, and
-// how far apart they are, in words; from is -1 if the workload is of another kind.
-func Call(s scenario.Scenario) (from, to int, words string) {
-	from, to = -1, -1
+// Calls returns which CPUs of a scenario's workload call others, which are called,
+// and how far apart they are, in words; "" if none does.
+func Calls(s scenario.Scenario) (from, to []int, words string) {
 	m, err := machine.Lookup(s.Machine)
 	w, werr := workload.Lookup(s.Workload)
-	if err != nil || werr != nil {
-		return
+	if err != nil || werr != nil || w.Calls == nil || len(s.Params) != len(w.Params) {
+		return nil, nil, ""
 	}
-	value := func(key string) (workload.Value, bool) {
-		i := w.Param(key)
-		if i < 0 || i >= len(s.Params) {
-			return workload.Value{}, false
-		}
-		return s.Params[i], true
+	calls := w.Calls(m, s.Params)
+	for _, c := range calls {
+		from = append(from, c.From)
+		to = append(to, c.To...)
 	}
-	list, ok1 := value("cpulist")
-	offset, ok2 := value("offset")
-	modified, ok3 := value("modified")
-	if !ok1 || !ok2 || !ok3 || len(list.CPUs) == 0 {
-		return
+	slices.Sort(to)
+	to = slices.Compact(to)
+	switch one := calls[0]; {
+	case len(calls) == 1 && len(to) == 1:
+		d := m.Distance(one.From, one.To[0])
+		words = fmt.Sprintf("CPU %d calls CPU %d: %s, %s a line", one.From, one.To[0], d, chart.Time(float64(m.Line[d].Mid)/1000))
+	case len(calls) == 1:
+		words = fmt.Sprintf("CPU %d calls %s", one.From, plural(len(one.To), "other CPU"))
+	case len(one.To) == 1:
+		words = fmt.Sprintf("%d CPUs call one CPU each, %s in all", len(calls), plural(len(to), "CPU"))
+	default:
+		words = fmt.Sprintf("%d CPUs call all others", len(calls))
 	}
-	n := len(m.CPUs)
-	if modified.N == 0 {
-		n = len(list.CPUs)
-	}
-	from = list.CPUs[0]
-	to = (from + int(offset.N)) % n
-	d := m.Distance(from, to)
-	return from, to, fmt.Sprintf("CPU %d calls CPU %d: %s, %s a line", from, to, d, chart.Time(float64(m.Line[d].Mid)/1000))
+	return from, to, words
 }

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -62,10 +63,10 @@ func TestVerdicts(t *testing.T) {
 		if !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		if a.Basis != "simulated, model 1, busy background" {
+		if a.Basis != fmt.Sprintf("simulated, model %d, busy background", core.Model) {
 			t.Errorf("%s: the figures rest on %q", name, a.Basis)
 		}
-		if a.Tags[0] != "simulated" || a.Tags[1] != "model 1" || a.Tags[4] != "busy background" {
+		if a.Tags[0] != "simulated" || a.Tags[1] != fmt.Sprint("model ", core.Model) || a.Tags[4] != "busy background" {
 			t.Errorf("%s: tags %q", name, a.Tags)
 		}
 	}
@@ -98,7 +99,10 @@ func TestTables(t *testing.T) {
 		{rows(a.Statistics)["runs finished"], "6 of 6; 6 of 6; "},
 		{rows(a.Statistics)["elapsed time of a run: mean"], "125 ns; 62.5 ns; "},
 		{rows(a.Statistics)["elapsed time of a run: change of means"], " ; −50.0 %; "},
-		{rows(a.Statistics)["time of one call: p50"], "1.00 µs; 1.00 µs; "},
+		{rows(a.Samples[0].Rows)["time of one call: calls"], "60; 60; "},
+		{rows(a.Samples[0].Rows)["time of one call: p50"], "1.00 µs; 1.00 µs; "},
+		{rows(a.Samples[1].Rows)["time of one delivery: p50"], "–; –; "},
+		{rows(a.Samples[0].Octaves())["512 – 1,024"], "60; 60; "},
 		{rows(a.Calls)[kernel.Counters[kernel.CallsIRQsOff].Text], "0.0 %; 10.0 %; +10.0"},
 		{rows(a.Counters)["calls"], "10; 10; 0"},
 		{rows(a.Account.Apart)["idle"], "9,000,000; 9,000,000; 0"},
@@ -121,6 +125,33 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// Each sample has its own curves, and of those that are not the workload's own the runs
+// are the means.
+func TestSamples(t *testing.T) {
+	r, err := core.Run(parse(t, "?numipi=200&runs=2&bg=quiet"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewAnswer(r, false)
+	if len(a.Samples) != 2 || a.Samples[0].Key != "call" || a.Samples[1].Key != "delivery" {
+		t.Fatalf("samples %+v", a.Samples)
+	}
+	for i, s := range a.Samples {
+		for arm, c := range s.Curves {
+			mean := float64(c.Samples.Mean()) / 1000
+			if len(c.Runs) != 2 || c.Samples.N != 400 || math.Abs((c.Runs[0]+c.Runs[1])/2-mean) > 0.03*mean {
+				t.Errorf("sample %d of arm %d: runs %v, %d samples with the mean %v", i, arm, c.Runs, c.Samples.N, mean)
+			}
+		}
+		if rows := s.Octaves(); len(rows) == 0 || len(rows[0].Cells) != 2 {
+			t.Errorf("octaves %+v", rows)
+		}
+	}
+	if call, delivery := a.Samples[0].Curves[0], a.Samples[1].Curves[0]; call.Samples.Mean() <= delivery.Samples.Mean() {
+		t.Errorf("a call of %v takes less than its delivery of %v", call.Samples.Mean(), delivery.Samples.Mean())
+	}
+}
+
 // An answer of nothing, and of what is not comparable, is words all the same.
 func TestAnswerOfNothing(t *testing.T) {
 	for _, link := range []string{"", "?arm=", "?m=power9-smt8&arm=&arm=sm-idle-v1&arm=sm-idle-v2"} {
@@ -131,14 +162,18 @@ func TestAnswerOfNothing(t *testing.T) {
 	}
 }
 
-func TestCall(t *testing.T) {
+func TestCalls(t *testing.T) {
 	for link, want := range map[string]string{
+		"?single=0":                      "CPU 8 calls 255 other CPUs",
+		"?cpulist=0-3":                   "4 CPUs call one CPU each, 4 CPUs in all",
+		"?cpulist=0-3&modified=0":        "4 CPUs call one CPU each, 4 CPUs in all",
+		"?cpulist=0-3&single=0":          "4 CPUs call all others",
 		"":                               "CPU 8 calls CPU 16: same socket, 100 ns a line",
 		"?modified=0":                    "CPU 8 calls CPU 0: same socket, 100 ns a line",
 		"?m=power9-smt8&cpulist=159":     "CPU 159 calls CPU 7: other socket, 443 ns a line",
 		"?m=xeon-240&cpulist=0&offset=0": "CPU 0 calls CPU 0: same CPU, 2.60 ns a line",
 	} {
-		_, _, words := Call(parse(t, link))
+		_, _, words := Calls(parse(t, link))
 		if words = strings.ReplaceAll(words, "\u00a0", " "); words != want {
 			t.Errorf("%s: %q, want %q", link, words, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"schedlab/core/patch"
 	"schedlab/core/scenario"
 	"schedlab/core/workload"
+	"schedlab/site/chart"
 )
 
 // A Form is a question as it stands in the page's fields: a text for each key
@@ -28,6 +29,9 @@ func formOf(s scenario.Scenario) Form {
 	f := Form{texts: map[string]string{}}
 	f.set("m", s.Machine)
 	f.set("k", s.Kernel)
+	if s.RT {
+		f.set("rt", "1")
+	}
 	f.set("w", s.Workload)
 	if w, err := workload.Lookup(s.Workload); err == nil {
 		for i := range min(len(w.Params), len(s.Params)) {
@@ -40,6 +44,9 @@ func formOf(s scenario.Scenario) Form {
 	}
 	for _, arm := range s.Arms {
 		f.Arms = append(f.Arms, slices.Clone(arm))
+	}
+	if s.Idle != nil {
+		f.set("idle", strings.Join(s.Idle, ","))
 	}
 	f.set("bg", s.Background)
 	f.set("runs", strconv.Itoa(s.Runs))
@@ -56,10 +63,10 @@ func formOf(s scenario.Scenario) Form {
 // Text returns what stands in the field of a key: "" if there is none.
 func (f *Form) Text(key string) string { return f.texts[key] }
 
-// set puts a text in a field. A changed constant or check that is emptied goes
-// back to its default.
+// set puts a text in a field. A changed constant, check or a list of idle states that is
+// emptied goes back to its default.
 func (f *Form) set(key, text string) {
-	if text == "" && (key == "check" || strings.HasPrefix(key, "c.")) {
+	if text == "" && (key == "check" || key == "idle" || key == "rt" || strings.HasPrefix(key, "c.")) {
 		delete(f.texts, key)
 		f.keys = slices.DeleteFunc(f.keys, func(k string) bool { return k == key })
 		return
@@ -87,10 +94,13 @@ func (f *Form) parse() (scenario.Scenario, []scenario.Problem) {
 
 // choose returns the form of s with another machine, kernel or workload (key
 // m, k or w). What has its default keeps its default, which may be another
-// one then; a workload's parameters don't outlive it.
+// one then; a workload's parameters don't outlive it, nor do the idle states of a machine.
 func choose(s scenario.Scenario, key, value string) Form {
 	drop := []string{key}
-	if key == "w" {
+	switch key {
+	case "m":
+		drop = append(drop, "idle")
+	case "w":
 		if w, err := workload.Lookup(s.Workload); err == nil {
 			for i := range w.Params {
 				drop = append(drop, w.Params[i].Key)
@@ -108,21 +118,20 @@ func choose(s scenario.Scenario, key, value string) Form {
 }
 
 // An Option is one value of a choice: a short title, which a narrow field
-// has room for, and what else there is to say.
-type Option struct{ Key, Title, More string }
+// has room for, and what it is, in a sentence.
+type Option struct{ Key, Title, Brief string }
 
 // option cuts a title after its name.
-func option(key, title, after string) Option {
-	name, more, _ := strings.Cut(title, after)
-	return Option{key, name, more}
+func option(key, title, after, brief string) Option {
+	name, _, _ := strings.Cut(title, after)
+	return Option{key, name, brief}
 }
 
 // Machines, Kernels, Workloads and Backgrounds list what can be chosen.
 func Machines() (list []Option) {
 	for _, m := range machine.Catalogue() {
-		o := option(m.Key, m.Title, ", ")
+		o := option(m.Key, m.Title, ", ", m.Brief)
 		o.Title = fmt.Sprintf("%s, %d CPUs", o.Title, len(m.CPUs))
-		o.More, _, _ = strings.Cut(o.More, " (") // how many CPUs that are
 		list = append(list, o)
 	}
 	return list
@@ -130,21 +139,61 @@ func Machines() (list []Option) {
 
 func Kernels() (list []Option) {
 	for i := range kernel.Bases {
-		list = append(list, option(kernel.Bases[i].Key, kernel.Bases[i].Title, ": "))
+		list = append(list, option(kernel.Bases[i].Key, kernel.Bases[i].Title, ": ", kernel.Bases[i].Brief))
 	}
 	return list
 }
 
 func Workloads() (list []Option) {
 	for _, w := range workload.Workloads {
-		list = append(list, option(w.Key, w.Title, ": "))
+		list = append(list, option(w.Key, w.Title, ": ", w.Brief))
 	}
 	return list
 }
 
 func Backgrounds() (list []Option) {
 	for i := range workload.Backgrounds {
-		list = append(list, option(workload.Backgrounds[i].Key, workload.Backgrounds[i].Title, ": "))
+		list = append(list, option(workload.Backgrounds[i].Key, workload.Backgrounds[i].Title, ": ", workload.Backgrounds[i].Brief))
+	}
+	return list
+}
+
+// An IdleChoice is an idle state of a machine.
+type IdleChoice struct {
+	Name, Text string
+	On         bool
+	Only       bool // no other one is enabled
+}
+
+// IdleChoices lists the idle states of a scenario's machine.
+func IdleChoices(s scenario.Scenario) (list []IdleChoice) {
+	m, err := machine.Lookup(s.Machine)
+	if err != nil {
+		return nil
+	}
+	enabled := s.Idle
+	if enabled == nil {
+		enabled = m.EnabledIdle()
+	}
+	for i := range m.Idle {
+		state := &m.Idle[i]
+		c := IdleChoice{Name: state.Name, On: slices.Contains(enabled, state.Name)}
+		c.Only = c.On && len(enabled) == 1
+		switch {
+		case state.Polling:
+			c.Text = "spins; a store to its flags is seen at once"
+		case state.Monitor:
+			c.Text = "a store to its flags wakes it; "
+		default:
+			c.Text = "only an interrupt wakes it; "
+		}
+		if !state.Polling {
+			c.Text += fmt.Sprintf("exit %s, residency %s by the driver's table", chart.Time(float64(state.Exit)/1000), chart.Time(float64(state.Residency)/1000))
+		}
+		if state.Disabled {
+			c.Text += "; disabled by default here"
+		}
+		list = append(list, c)
 	}
 	return list
 }
@@ -153,7 +202,7 @@ func Backgrounds() (list []Option) {
 type PatchChoice struct {
 	Key, Title string
 	Subject    string // as posted
-	Story      string
+	Brief      string
 	Fate       string
 	On         bool   // all of it
 	Some       bool   // some of its parts
@@ -173,7 +222,7 @@ func Choices(kernelKey string, arm []string) (list []PatchChoice) {
 	for i := range patch.Patches {
 		p := &patch.Patches[i]
 		title, subject, _ := strings.Cut(p.Title, ": ")
-		c := PatchChoice{Key: p.Key, Title: title, Subject: subject, Story: p.Story, Fate: p.Fate, On: slices.Contains(arm, p.Key)}
+		c := PatchChoice{Key: p.Key, Title: title, Subject: subject, Brief: p.Brief, Fate: p.Fate, On: slices.Contains(arm, p.Key)}
 		for _, part := range p.Parts {
 			key := p.Key + "." + part.Key
 			on := c.On || slices.Contains(arm, key)

@@ -15,7 +15,14 @@ type Preset struct {
 	Query string
 }
 
-// Presets lists the default scenario and those that model published runs.
+// family compares all designs for one problem.
+const family = "?m=xeon-240&arm=&arm=always-ipi&arm=skip-newidle&arm=notify-ipi&arm=sm-idle-v2"
+
+// fault shows what is wrong with SM_IDLE v1.
+const fault = "?rt=1&w=spinlock&arm=&arm=sm-idle-v1&arm=sm-idle-v2"
+
+// Presets lists the default scenario, those that model published runs, one that
+// compares many patches, and one in which a patch breaks the kernel.
 func Presets() []Preset {
 	var list []Preset
 	for _, t := range evidence.Tables {
@@ -29,6 +36,14 @@ func Presets() []Preset {
 	first := Preset{Title: "Default", Text: "the scenario that the page opens with", Query: scenario.Default().Query()}
 	if !slices.ContainsFunc(list, func(p Preset) bool { return p.Query == first.Query }) {
 		list = append([]Preset{first}, list...)
+	}
+	for _, p := range []Preset{
+		{"all five designs on 240 CPUs", "the kernel as it was, and four patches that spare an idle CPU the way through schedule()", family},
+		{"SM_IDLE v1’s fault on PREEMPT_RT", "tasks that wait for a lock stay on their run queues", fault},
+	} {
+		s, _ := scenario.Parse(p.Query)
+		p.Query = s.Query()
+		list = append(list, p)
 	}
 	return list
 }

@@ -20,11 +20,11 @@ const (
 	choicePace = time.Second            // choices of one thing that come faster are one
 )
 
-// An Address is a page's address bar with its history. A query is "" or begins
-// with a question mark.
+// An Address is a page's address bar with its history. A link is what follows the
+// page's own address there: a query, and behind a # the sweep, or neither.
 type Address interface {
-	Push(query string)    // make a new entry
-	Replace(query string) // change the current entry
+	Push(link string)    // make a new entry
+	Replace(link string) // change the current entry
 }
 
 // A Status says what has become of the run of the current question.
@@ -73,14 +73,15 @@ type State struct {
 	took     time.Duration // once it has ended
 	shown    *core.Result  // what there is to see: result, or the one before until result has something
 	version  uint64        // counts changes of shown
+	sweep    sweeping
 	rendered time.Time
 	pending  *time.Timer // will tell the page; nil if there is nothing to tell
 }
 
 // entry is an entry of the page's history.
 type entry struct {
-	raw   string // as the address bar has it
-	query string // of the scenario it means
+	raw  string // as the address bar has it
+	link string // of what it means
 }
 
 // NewState returns the state of a page with nothing in it: Open begins.
@@ -90,15 +91,18 @@ func NewState(r Runner, a Address, changed func()) *State {
 	return &State{runner: r, address: a, changed: changed}
 }
 
-// Open reads the address bar's query, when the page is loaded and when Back or
+// Open reads the address bar's link, when the page is loaded and when Back or
 // Forward was pressed, and runs what it asks. Of a query with problems the
-// nearest valid scenario is run; the address bar stays as it is.
-func (s *State) Open(query string) {
+// nearest valid scenario is run; the address bar stays as it is. A sweep is
+// shown, but can take long, and is not run.
+func (s *State) Open(link string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.read(scenario.Parse(query))
+	_, fragment, _ := strings.Cut(link, "#")
+	s.sweep.readFragment(fragment)
+	s.read(scenario.Parse(link))
 	s.form = formOf(s.asked)
-	s.entry = entry{query, s.asked.Query()}
+	s.entry = entry{link, s.link()}
 	s.choice.key = ""
 	s.start(false)
 }
@@ -122,7 +126,7 @@ func (s *State) Type(key, text string) {
 	s.stopTyping()
 	s.choice.key = ""
 	if s.problem(key) == nil {
-		s.address.Replace(s.asked.Query())
+		s.address.Replace(s.link())
 		s.startSoon()
 	}
 	s.rendered = time.Now()
@@ -163,9 +167,9 @@ func (s *State) Choose(key, text string) {
 	walking := s.choice.key == key && time.Since(s.choice.at) < choicePace
 	s.put(key, text)
 	if walking {
-		query := s.asked.Query()
-		s.address.Replace(query)
-		s.entry = entry{query, query}
+		link := s.link()
+		s.address.Replace(link)
+		s.entry = entry{link, link}
 		s.startSoon()
 		s.rendered = time.Now()
 	} else if !s.commit() {
@@ -183,6 +187,21 @@ func (s *State) put(key, text string) {
 		s.form.set(key, text)
 	}
 	s.read(s.form.parse())
+}
+
+// SetIdle enables an idle state of the machine or disables it.
+func (s *State) SetIdle(name string, on bool) {
+	s.mu.Lock()
+	var states []string
+	for _, c := range IdleChoices(s.asked) {
+		if c.Name == name && on || c.Name != name && c.On {
+			states = append(states, c.Name)
+		}
+	}
+	s.mu.Unlock()
+	if len(states) > 0 { // one of them must be
+		s.Set("idle", strings.Join(states, ","))
+	}
 }
 
 // SetPatch puts a patch or a part of one (patch.part) into an arm, or takes it out.
@@ -249,6 +268,7 @@ func (s *State) Close() {
 	s.stopTyping()
 	stopPending(&s.pending)
 	s.halt()
+	s.haltSweep()
 	s.run++
 	stopped := s.stopped
 	s.mu.Unlock()
@@ -261,7 +281,11 @@ func (s *State) Close() {
 func (s *State) read(asked scenario.Scenario, problems []scenario.Problem) {
 	s.asked, s.problems = asked, problems
 	s.question++
+	s.sweep.read(asked)
 }
+
+// link returns what the address bar has for the question and the sweep.
+func (s *State) link() string { return s.asked.Query() + s.sweep.fragment() }
 
 // problem returns what is wrong with the field of a key, or nil.
 func (s *State) problem(key string) *scenario.Problem {
@@ -274,19 +298,27 @@ func (s *State) problem(key string) *scenario.Problem {
 }
 
 // commit makes the question an entry of the history, if it is another one,
-// and runs it. What was typed on the way there leaves no trace.
+// and runs it.
 func (s *State) commit() (pushed bool) {
 	s.stopTyping()
-	s.choice.key = ""
-	if query := s.asked.Query(); query != s.entry.query {
-		s.address.Replace(s.entry.raw)
-		s.address.Push(query)
-		s.entry = entry{query, query}
-		pushed = true
-	}
+	pushed = s.push()
 	s.start(false)
 	s.rendered = time.Now()
 	return pushed
+}
+
+// push makes the present link an entry of the history, if it is another one. What was
+// typed on the way there leaves no trace.
+func (s *State) push() bool {
+	s.choice.key = ""
+	link := s.link()
+	if link == s.entry.link {
+		return false
+	}
+	s.address.Replace(s.entry.raw)
+	s.address.Push(link)
+	s.entry = entry{link, link}
+	return true
 }
 
 func (s *State) stopTyping() { stopPending(&s.typing) }
@@ -314,6 +346,7 @@ func (s *State) start(again bool) {
 		return
 	}
 	s.halt()
+	s.haltSweep()
 	s.run++
 	s.query = query
 	s.result = core.NewResult(s.asked)
@@ -325,28 +358,37 @@ func (s *State) start(again bool) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
-	before, stopped := s.stopped, make(chan struct{})
-	s.stopped = stopped
+	before, stopped := s.next()
 	run, asked := s.run, s.asked
 	go func() {
 		defer close(stopped)
 		if before != nil {
-			<-before // a machine's cores are for one run at a time
+			<-before
 		}
-		out := make(chan core.Part)
-		var err error
-		ran := make(chan struct{})
-		go func() {
-			defer close(ran)
-			defer close(out)
-			err = s.runner.Run(ctx, asked, jobs, out)
-		}()
-		for part := range out {
-			s.take(run, &part)
-		}
-		<-ran
-		s.ran(run, err)
+		s.ran(run, s.simulate(ctx, asked, jobs, func(p *core.Part) { s.take(run, p) }))
 	}()
+}
+
+// next returns what a run has to wait for, nil if nothing, and what it has to close when
+// its Runner has returned: a machine's cores are for one run at a time.
+func (s *State) next() (before <-chan struct{}, stopped chan<- struct{}) {
+	mine := make(chan struct{})
+	before, s.stopped = s.stopped, mine
+	return before, mine
+}
+
+// simulate runs jobs and has their parts taken in, until the Runner has returned.
+func (s *State) simulate(ctx context.Context, asked scenario.Scenario, jobs []core.Job, take func(*core.Part)) error {
+	out := make(chan core.Part)
+	ran := make(chan error, 1)
+	go func() {
+		defer close(out)
+		ran <- s.runner.Run(ctx, asked, jobs, out)
+	}()
+	for part := range out {
+		take(&part)
+	}
+	return <-ran
 }
 
 // take puts a part into the result.
@@ -416,6 +458,7 @@ func (s *State) tell(now bool) {
 
 // A View is a State at one moment. It does not change.
 type View struct {
+	Link     string // to share
 	Question uint64 // changes with what follows
 	Form     Form
 	Asked    scenario.Scenario  // the valid scenario nearest to the form: what is run
@@ -431,6 +474,8 @@ type View struct {
 	Version uint64       // changes with Result
 	Result  *core.Result // what there is to see, or nil; shared with nobody
 	Stale   bool         // it is the answer to an earlier question
+
+	Sweep SweepView
 }
 
 // View returns the state as it is now.
@@ -438,7 +483,7 @@ func (s *State) View() View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := View{
-		Question: s.question, Form: s.form.clone(), Asked: s.asked, Problems: slices.Clone(s.problems),
+		Link: s.link(), Sweep: s.sweepView(), Question: s.question, Form: s.form.clone(), Asked: s.asked, Problems: slices.Clone(s.problems),
 		Status: s.status, Err: s.err, Jobs: s.jobs, Elapsed: s.took,
 		Stale: s.shown != s.result, Version: s.version,
 	}

@@ -16,6 +16,9 @@ import (
 	"schedlab/core/stats"
 )
 
+// current begins the link of any scenario.
+var current = scenario.Default().Query()
+
 // slow is a Runner whose jobs take a second each, one after the other, and send
 // a part every 100 ms.
 type slow struct {
@@ -205,7 +208,7 @@ func TestTyping(t *testing.T) {
 		if n := d.runner.times(); n != 1 {
 			t.Errorf("ran %d times while typing", n)
 		}
-		if want := []string{"?v=1&model=1&numipi=500&runs=25"}; !slices.Equal(d.bar.entries, want) {
+		if want := []string{current + "&numipi=500&runs=25"}; !slices.Equal(d.bar.entries, want) {
 			t.Errorf("while typing the history is %q", d.bar.entries)
 		}
 		v = d.after(typingPace + 50*time.Millisecond)
@@ -219,7 +222,7 @@ func TestTyping(t *testing.T) {
 		if n := d.runner.times(); n != 2 {
 			t.Errorf("ran %d times", n)
 		}
-		if want := []string{"?numipi=500", "?v=1&model=1&numipi=500&runs=25"}; !slices.Equal(d.bar.entries, want) {
+		if want := []string{"?numipi=500", current + "&numipi=500&runs=25"}; !slices.Equal(d.bar.entries, want) {
 			t.Errorf("the history is %q, want %q", d.bar.entries, want)
 		}
 	})
@@ -302,7 +305,7 @@ func TestBackAndForward(t *testing.T) {
 	at(t, "?runs=2", func(d *desk) {
 		d.Set("m", "xeon-240")
 		d.Set("bg", "quiet")
-		want := []string{"?runs=2", "?v=1&model=1&m=xeon-240&runs=2", "?v=1&model=1&m=xeon-240&bg=quiet&runs=2"}
+		want := []string{"?runs=2", current + "&m=xeon-240&runs=2", current + "&m=xeon-240&bg=quiet&runs=2"}
 		if !slices.Equal(d.bar.entries, want) {
 			t.Fatalf("the history is %q", d.bar.entries)
 		}
@@ -317,7 +320,7 @@ func TestBackAndForward(t *testing.T) {
 			t.Errorf("Back twice shows %s", v.Asked.Machine)
 		}
 		d.Set("seed", "9")
-		if want := []string{"?runs=2", "?v=1&model=1&runs=2&seed=9"}; !slices.Equal(d.bar.entries, want) {
+		if want := []string{"?runs=2", current + "&runs=2&seed=9"}; !slices.Equal(d.bar.entries, want) {
 			t.Errorf("a change after Back leaves %q", d.bar.entries)
 		}
 	})
@@ -344,7 +347,7 @@ func TestBadLink(t *testing.T) {
 			t.Errorf("the address bar became %q", d.bar.entries[0])
 		}
 		d.Set("seed", "2")
-		if v := d.View(); len(v.Problems) != 0 || d.bar.entries[1] != "?v=1&model=1&bg=quiet&seed=2" {
+		if v := d.View(); len(v.Problems) != 0 || d.bar.entries[1] != current+"&bg=quiet&seed=2" {
 			t.Errorf("after a change: problems %v, history %q", v.Problems, d.bar.entries)
 		}
 	})
@@ -369,11 +372,48 @@ func TestChoosing(t *testing.T) {
 	})
 }
 
+func TestIdleStates(t *testing.T) {
+	at(t, "?numipi=500", func(d *desk) {
+		on := func() (list []string) {
+			for _, c := range IdleChoices(d.View().Asked) {
+				if c.On {
+					list = append(list, c.Name)
+				}
+			}
+			return list
+		}
+		if got := on(); !slices.Equal(got, []string{"POLL", "C1"}) {
+			t.Fatalf("%v are enabled", got)
+		}
+		d.SetIdle("C2", true)
+		if got := on(); !slices.Equal(got, []string{"POLL", "C1", "C2"}) {
+			t.Errorf("with C2: %v", got)
+		}
+		d.SetIdle("POLL", false)
+		d.SetIdle("C1", false)
+		v := d.View()
+		if got := v.Asked.Query(); !strings.Contains(got, "idle=C2") {
+			t.Errorf("C2 alone: %s", got)
+		}
+		if c := IdleChoices(v.Asked)[2]; !c.Only {
+			t.Errorf("%+v is the only one", c)
+		}
+		d.SetIdle("C2", false) // refused: a CPU must idle somehow
+		if got := on(); !slices.Equal(got, []string{"C2"}) {
+			t.Errorf("without any: %v", got)
+		}
+		d.Set("m", "power9-smt8")
+		if v := d.View(); v.Asked.Idle != nil || len(v.Problems) > 0 {
+			t.Errorf("another machine keeps %v: %v", v.Asked.Idle, v.Problems)
+		}
+	})
+}
+
 // What the arrow keys pass on the way to a choice is chosen as well, but is
 // neither kept in the history nor run, unless one stays there.
 func TestWalkingThroughChoices(t *testing.T) {
 	const link = "?numipi=500&runs=2"
-	query := func(bg string) string { return "?v=1&model=1&numipi=500&bg=" + bg + "&runs=2" }
+	query := func(bg string) string { return current + "&numipi=500&bg=" + bg + "&runs=2" }
 	at(t, link, func(d *desk) {
 		history := func(want ...string) {
 			t.Helper()
@@ -395,7 +435,7 @@ func TestWalkingThroughChoices(t *testing.T) {
 		history(link, query("mixed"))
 		v = d.after(time.Minute)
 		d.status(v, Done, 4, false)
-		if want := []string{"?v=1&model=1&numipi=500&runs=2", query("quiet"), query("mixed")}; !slices.Equal(d.runner.ran, want) {
+		if want := []string{current + "&numipi=500&runs=2", query("quiet"), query("mixed")}; !slices.Equal(d.runner.ran, want) {
 			t.Errorf("ran %q, want %q", d.runner.ran, want)
 		}
 		d.Choose("bg", "quiet") // after a while it is a choice of its own
@@ -413,7 +453,7 @@ func TestWalkingThroughChoices(t *testing.T) {
 	at(t, "?runs=0", func(d *desk) {
 		d.Choose("bg", "busy") // which it is
 		d.Choose("bg", "quiet")
-		if want := []string{"?runs=0", "?v=1&model=1&bg=quiet"}; !slices.Equal(d.bar.entries, want) {
+		if want := []string{"?runs=0", current + "&bg=quiet"}; !slices.Equal(d.bar.entries, want) {
 			t.Errorf("the history is %q, want %q", d.bar.entries, want)
 		}
 	})

@@ -142,6 +142,7 @@ func figureRow(name string, f machine.Figure) []string {
 type machineData struct {
 	Key     string                `json:"key"`
 	Title   string                `json:"title"`
+	Brief   string                `json:"brief"`
 	Note    string                `json:"note"`
 	KHz     int64                 `json:"khz"`
 	CPUs    int                   `json:"cpus"`
@@ -149,6 +150,16 @@ type machineData struct {
 	Idle    []idleData            `json:"idle"`    // shallowest first
 	Line    map[string]figureData `json:"line"`    // by distance
 	IPI     map[string]figureData `json:"ipi"`
+
+	Multicast     countData `json:"multicast"` // CPUs that one write to the interrupt controller reaches
+	Shorthand     bool      `json:"shorthand"` // a write can reach all other CPUs
+	NoPollingFlag bool      `json:"no_polling_flag"`
+}
+
+type countData struct {
+	N      int           `json:"n"`
+	Basis  machine.Basis `json:"basis"`
+	Source string        `json:"source"`
 }
 
 type domainData struct {
@@ -172,8 +183,9 @@ type idleData struct {
 func machines() []entry {
 	var list []entry
 	for _, m := range machine.Catalogue() {
-		d := machineData{Key: m.Key, Title: m.Title, Note: m.Note, KHz: m.KHz, CPUs: len(m.CPUs),
-			Line: make(map[string]figureData), IPI: make(map[string]figureData)}
+		d := machineData{Key: m.Key, Title: m.Title, Brief: m.Brief, Note: m.Note, KHz: m.KHz, CPUs: len(m.CPUs),
+			Line: make(map[string]figureData), IPI: make(map[string]figureData),
+			Multicast: countData{m.Multicast.N, m.Multicast.Basis, m.Multicast.Source}, Shorthand: m.Shorthand, NoPollingFlag: m.NoPollingFlag}
 		for _, domain := range m.All {
 			d.Domains = append(d.Domains, domainData{domain.Level, domain.Name, scenario.FormatCPUs(domain.CPUs)})
 		}
@@ -190,9 +202,18 @@ func machines() []entry {
 }
 
 func printMachine(p *printer, m *machine.Machine) {
+	p.field("brief", m.Brief)
 	p.field("note", m.Note)
 	p.field("clock", fmt.Sprintf("%g GHz", float64(m.KHz)/1e6))
 	p.field("CPUs", fmt.Sprint(len(m.CPUs)))
+	reach := fmt.Sprint(m.Multicast.N)
+	if m.Shorthand {
+		reach += ", or all others"
+	}
+	p.field("interrupts", fmt.Sprintf("CPUs that one write reaches: %s; %s: %s", reach, m.Multicast.Basis, m.Multicast.Source))
+	if m.NoPollingFlag {
+		p.field("polling", "no flag says that an idle CPU looks at its flags: every signal is an interrupt")
+	}
 	p.printf("\n%sscheduling domains of CPU 0\n", indent)
 	var rows [][]string
 	if len(m.Domains) > 0 {
@@ -231,10 +252,15 @@ func printMachine(p *printer, m *machine.Machine) {
 type kernelData struct {
 	Key           string            `json:"key"`
 	Title         string            `json:"title"`
+	Brief         string            `json:"brief"`
 	Note          string            `json:"note"`
 	HZ            int64             `json:"hz"`
 	Preemption    kernel.Preemption `json:"preemption"`
-	BaseSlice     json.Number       `json:"base_slice_ns"`
+	Policy        string            `json:"policy"`
+	BaseSlice     json.Number       `json:"base_slice_ns"` // of EEVDF
+	Latency       json.Number       `json:"latency_ns"`    // this and the next two of CFS
+	MinGran       json.Number       `json:"min_granularity_ns"`
+	WakeupGran    json.Number       `json:"wakeup_granularity_ns"`
 	MigrationCost json.Number       `json:"migration_cost_ns"`
 	BusyFactor    int64             `json:"busy_factor"`
 }
@@ -242,12 +268,18 @@ type kernelData struct {
 func kernels() []entry {
 	var list []entry
 	for _, b := range kernel.Bases {
-		d := kernelData{b.Key, b.Title, b.Note, b.HZ, b.Preemption, ns(b.BaseSlice), ns(b.MigrationCost), b.BusyFactor}
+		d := kernelData{b.Key, b.Title, b.Brief, b.Note, b.HZ, b.Preemption, b.Policy.String(), ns(b.BaseSlice), ns(b.CFS.Latency), ns(b.CFS.MinGranularity), ns(b.CFS.WakeupGranularity), ns(b.MigrationCost), b.BusyFactor}
 		list = append(list, entry{b.Key, b.Title, d, func(p *printer) {
+			p.field("brief", b.Brief)
 			p.field("note", b.Note)
 			p.field("tick", fmt.Sprintf("%d Hz", b.HZ))
 			p.field("preemption", string(b.Preemption))
-			p.field("slice", b.BaseSlice.String())
+			p.field("fair class", b.Policy.String())
+			if b.Policy == kernel.CFS {
+				p.field("period", fmt.Sprintf("%s, at least %s a task; wakeups preempt beyond %s", b.CFS.Latency, b.CFS.MinGranularity, b.CFS.WakeupGranularity))
+			} else {
+				p.field("slice", b.BaseSlice.String())
+			}
 			p.field("migration", b.MigrationCost.String()+" after running, a task counts as cache-hot")
 			p.field("balancing", fmt.Sprintf("%d times rarer on a busy CPU", b.BusyFactor))
 		}})
@@ -259,6 +291,7 @@ type patchData struct {
 	Key      string     `json:"key"`
 	Title    string     `json:"title"`
 	Link     string     `json:"link"`
+	Brief    string     `json:"brief"`
 	Story    string     `json:"story"`
 	Fate     string     `json:"fate"`
 	Bases    []string   `json:"bases"`
@@ -274,12 +307,13 @@ type partData struct {
 func patches() []entry {
 	var list []entry
 	for _, patch := range patch.Patches {
-		d := patchData{patch.Key, patch.Title, patch.Link, patch.Story, patch.Fate, patch.Bases, patch.Excludes, nil}
+		d := patchData{patch.Key, patch.Title, patch.Link, patch.Brief, patch.Story, patch.Fate, patch.Bases, patch.Excludes, nil}
 		for _, part := range patch.Parts {
 			d.Parts = append(d.Parts, partData{part.Key, part.Text})
 		}
 		list = append(list, entry{patch.Key, patch.Title, d, func(p *printer) {
 			p.field("posted", patch.Link)
+			p.field("brief", patch.Brief)
 			p.field("story", patch.Story)
 			p.field("fate", patch.Fate)
 			p.field("applies to", strings.Join(patch.Bases, ", "))
@@ -299,6 +333,7 @@ func patches() []entry {
 type workloadData struct {
 	Key    string      `json:"key"`
 	Title  string      `json:"title"`
+	Brief  string      `json:"brief"`
 	Note   string      `json:"note"`
 	Params []paramData `json:"params"`
 	Metric metricData  `json:"metric"`
@@ -325,7 +360,8 @@ func workloads() []entry {
 	kinds := map[workload.Kind]string{workload.Int: "number", workload.Bool: "0 or 1", workload.CPUs: "CPU list"}
 	var list []entry
 	for _, w := range workload.Workloads {
-		d := workloadData{w.Key, w.Title, w.Note, nil, metricData{w.Metric.Name, w.Metric.Unit, w.Metric.Better, w.Metric.Event}}
+		metric := w.Metric(w.Defaults())
+		d := workloadData{w.Key, w.Title, w.Brief, w.Note, nil, metricData{metric.Name, metric.Unit, metric.Better, w.Samples[0].Text}}
 		for _, p := range w.Params {
 			if p.Kind == workload.Bool {
 				p.Max = 1
@@ -333,9 +369,12 @@ func workloads() []entry {
 			d.Params = append(d.Params, paramData{p.Key, p.Help, kinds[p.Kind], p.Unit, p.Def, p.Min, p.Max})
 		}
 		list = append(list, entry{w.Key, w.Title, d, func(p *printer) {
+			p.field("brief", w.Brief)
 			p.field("note", w.Note)
-			p.field("figure", fmt.Sprintf("%s in %s, %s is better", w.Metric.Name, w.Metric.Unit, w.Metric.Better))
-			p.field("sample", w.Metric.Event)
+			p.field("figure", fmt.Sprintf("%s in %s, %s is better", metric.Name, metric.Unit, metric.Better))
+			for _, s := range w.Samples {
+				p.field("sample", s.Key+": "+s.Text)
+			}
 			p.printf("\n%sparameters\n", indent)
 			var rows [][]string
 			for _, param := range d.Params {
@@ -359,13 +398,17 @@ func workloads() []entry {
 type backgroundData struct {
 	Key   string `json:"key"`
 	Title string `json:"title"`
+	Brief string `json:"brief"`
 	Note  string `json:"note"`
 }
 
 func backgrounds() []entry {
 	var list []entry
 	for _, b := range workload.Backgrounds {
-		list = append(list, entry{b.Key, b.Title, backgroundData{b.Key, b.Title, b.Note}, func(p *printer) { p.field("note", b.Note) }})
+		list = append(list, entry{b.Key, b.Title, backgroundData{b.Key, b.Title, b.Brief, b.Note}, func(p *printer) {
+			p.field("brief", b.Brief)
+			p.field("note", b.Note)
+		}})
 	}
 	return list
 }

@@ -61,6 +61,7 @@ func commands() []command {
 	return append([]command{
 		{"run", "[LINK]", "simulate a scenario, given its link or query", setupRun},
 		{"serve", "", "serve the page: the simulator in a browser", setupServe},
+		{"sweep", "[LINK]", "simulate a scenario over a range of a constant or a parameter, or of two", setupSweep},
 	}, catalogues()...)
 }
 

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // small is a scenario that takes no time to speak of.
-const small = "?v=1&model=1&numipi=500&runs=3&bg=quiet"
+const small = "?v=1&numipi=500&runs=3&bg=quiet"
 
 func schedlab(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -46,10 +46,10 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "runs=0"}, "schedlab: runs=0: want a whole number from 1 to 1000\n"},
 		{[]string{"run", "https://example.org/lab/?runs=0#x"}, "schedlab: runs=0: want a whole number from 1 to 1000\n"},
 		{[]string{"run", "?runs=1000000000"}, "schedlab: runs=1000000000: want a whole number from 1 to 1000\n"},
-		{[]string{"run", "?frobnicate=1"}, "schedlab: frobnicate=1: want a known key: one of v, model, m, k, w, numipi, …"},
+		{[]string{"run", "?frobnicate=1"}, "schedlab: frobnicate=1: want a known key: one of v, model, m, k, rt, w, numipi, …"},
 		{[]string{"run", "?m=cray-1"}, "schedlab: m=cray-1: want one of epyc-2x64, …"},
 		{[]string{"run", "?k=2.4"}, "schedlab: k=2.4: want …"},
-		{[]string{"run", "?arm=&arm=sm-idle-v9"}, "schedlab: arm=sm-idle-v9: want one of sm-idle-v1, sm-idle-v2…"},
+		{[]string{"run", "?arm=&arm=sm-idle-v9"}, "schedlab: arm=sm-idle-v9: want one of always-ipi, skip-newidle, notify-ipi, sm-idle-v1, sm-idle-v2…"},
 		{[]string{"run", "?w=doom"}, "schedlab: w=doom: want …"},
 		{[]string{"run", "?bg=loud"}, "schedlab: bg=loud: want one of …"},
 		{[]string{"run", "?cpulist=256"}, "schedlab: cpulist=256: want a list such as 0-1,3 of CPUs from 0 to 255\n"},
@@ -75,7 +75,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{}, "Schedlab simulates …"},
 		{[]string{"machines", "xeon-204"}, "schedlab: machine=xeon-204: want one of epyc-2x64, …"},
 		{[]string{"machines", "-format=csv"}, "schedlab: -format=csv: want one of text, json\n"},
-		{[]string{"patches", "x\x1b"}, `schedlab: patch=x\x1b: want one of sm-idle-v1, …`},
+		{[]string{"patches", "x\x1b"}, `schedlab: patch=x\x1b: want one of always-ipi, skip-newidle, …`},
 		{[]string{"kernels", "x"}, "schedlab: kernel=x: want …"},
 		{[]string{"workloads", "x"}, "schedlab: workload=x: want …"},
 		{[]string{"backgrounds", "x"}, "schedlab: background=x: want one of …"},
@@ -171,7 +171,7 @@ func TestRunFormats(t *testing.T) {
 
 // TestRunNotice: another model's link is run, with a word about it.
 func TestRunNotice(t *testing.T) {
-	link := strings.Replace(small, "model=1", "model=1999", 1)
+	link := strings.Replace(small, "v=1", "v=1&model=1999", 1)
 	code, stdout, stderr := schedlab(t, "run", link)
 	if code != 0 || stdout == "" || !strings.HasPrefix(stderr, "schedlab: model=1999: ") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit status %d, %q, %q", code, stdout, stderr)

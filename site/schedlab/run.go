@@ -24,7 +24,15 @@ var reports = map[string]func(*core.Result) string{
 }
 
 func setupRun(flags *flag.FlagSet) func(context.Context, streams, string) error {
-	format := formatFlag(flags, "text", "json", "csv")
+	return setupSimulation(flags, func(ctx context.Context, s streams, question scenario.Scenario, format string, workers int) error {
+		return simulate(ctx, s, question, lab.Pool{Workers: workers}, reports[format])
+	}, "text", "json", "csv")
+}
+
+// setupSimulation sets up a command that simulates what a link asks and prints it in
+// one of some formats.
+func setupSimulation(flags *flag.FlagSet, do func(context.Context, streams, scenario.Scenario, string, int) error, formats ...string) func(context.Context, streams, string) error {
+	format := formatFlag(flags, formats...)
 	workers := flags.Int("j", runtime.GOMAXPROCS(0), "runs to simulate at a time")
 	return func(ctx context.Context, s streams, link string) error {
 		f, err := format()
@@ -38,7 +46,7 @@ func setupRun(flags *flag.FlagSet) func(context.Context, streams, string) error 
 		if err != nil {
 			return err
 		}
-		return simulate(ctx, s, question, lab.Pool{Workers: *workers}, reports[f])
+		return do(ctx, s, question, f, *workers)
 	}
 }
 
@@ -72,52 +80,69 @@ func simulate(ctx context.Context, s streams, question scenario.Scenario, runner
 	}()
 	result := core.NewResult(question)
 	progress := newProgress(s.err, len(jobs))
-	ended := 0
-	var faults []string
-	broke := false
+	var faults faults
 	for part := range parts {
 		progress.show(&part)
 		if !part.Done && part.Fault == "" {
 			continue
 		}
-		ended++
 		result.Put(&part)
-		if part.Fault != "" {
-			what := "broke"
-			if part.Limit {
-				what = "was too long"
-			}
-			broke = broke || !part.Limit
-			faults = append(faults, fmt.Sprintf("run %d of %s %s: %s", part.Run+1, core.ArmName(question.Arms[part.Arm]), what, part.Fault))
-		}
+		faults.add(&part, question, "")
 	}
 	progress.clear()
-	err := <-ran
+	return finish(ctx, s, progress, <-ran, &faults, func() string { return report(result) })
+}
+
+// finish reports on runs that have come to an end, with err: unless none of them
+// has finished. If that is not all of them it says how many have.
+func finish(ctx context.Context, s streams, p *progress, err error, f *faults, report func() string) error {
 	switch {
 	case ctx.Err() != nil:
 		err = context.Canceled
-		s.say(fmt.Sprintf("stopped with %d of %d runs finished", ended, len(jobs)))
-		if ended == 0 {
-			return err
-		}
-	case err != nil:
-		if ended == 0 {
-			return err
-		}
-		s.say(fmt.Sprintf("%d of %d runs finished before it failed", ended, len(jobs)))
+		s.say(fmt.Sprintf("stopped with %d of %d runs finished", p.ended, p.jobs))
+	case err != nil && p.ended > 0:
+		s.say(fmt.Sprintf("%d of %d runs finished before it failed", p.ended, p.jobs))
 	}
-	if _, err := io.WriteString(s.out, report(result)); err != nil {
+	if err != nil && p.ended == 0 {
+		return err
+	}
+	if _, err := io.WriteString(s.out, report()); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if len(faults) > 0 {
-		const most = 10
-		if n := len(faults); n > most {
-			faults = append(faults[:most], fmt.Sprintf("… and %d more", n-most))
-		}
-		if broke {
-			faults = append(faults, "this is a fault of the model or of the patch; the link to reproduce it: "+question.Query())
-		}
-		return errors.New(strings.Join(faults, "\n"))
+	if len(f.texts) > 0 {
+		return f.err()
 	}
 	return err
+}
+
+// faults are what runs tell that have ended without being done.
+type faults struct {
+	texts []string
+	link  string // reproduces the first fault of the model or of a patch; "" if there is none
+}
+
+// add takes in a run of a scenario that has ended; place is where that lies in a sweep.
+func (f *faults) add(part *core.Part, s scenario.Scenario, place string) {
+	if part.Fault == "" {
+		return
+	}
+	what := "broke"
+	if part.Limit {
+		what = "was too long"
+	} else if f.link == "" {
+		f.link = s.Query()
+	}
+	f.texts = append(f.texts, fmt.Sprintf("run %d of %s%s %s: %s", part.Run+1, core.ArmName(s.Arms[part.Arm]), place, what, part.Fault))
+}
+
+func (f *faults) err() error {
+	const most = 10
+	texts := f.texts
+	if n := len(texts); n > most {
+		texts = append(texts[:most:most], fmt.Sprintf("… and %d more", n-most))
+	}
+	if f.link != "" {
+		texts = append(texts, "this is a fault of the model or of the patch; the link to reproduce it: "+f.link)
+	}
+	return errors.New(strings.Join(texts, "\n"))
 }

@@ -27,6 +27,14 @@ func (c *Account) changes() bool { return len(c.Answer.Arms) == 2 }
 
 func (c *Account) scrolls() bool { return scrolls(len(c.Answer.Arms), c.Width) }
 
+// pitch is the height of a bar with what is between two, pixels.
+func (c *Account) pitch() int {
+	if len(c.Answer.Arms) > 3 {
+		return 6
+	}
+	return 8
+}
+
 // width leaves room for a bar's outline.
 func (c *Account) width(percent float64) string { return fmt.Sprintf("%.1f%%", percent*0.98) }
 
@@ -101,7 +109,18 @@ func (c *Account) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "th", Attr: []vugu.VGAttribute{{Namespace: "", Key: "scope", Val: "col"}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("class", fmt.Sprintf("n arm%d", i))
-							vgn.SetInnerHTML(h.Title)
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "swatch"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(vugu.HTML(""))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(h.Title)
+							}
 						}
 						if c.changes() {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "th", Attr: []vugu.VGAttribute{{Namespace: "", Key: "scope", Val: "col"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "n"}}}
@@ -159,7 +178,7 @@ func (c *Account) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = vgparent
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "svg", Attr: []vugu.VGAttribute{{Namespace: "", Key: "width", Val: "100%"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}, vugu.VGAttribute{Namespace: "", Key: "focusable", Val: "false"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("height", len(r.Bars)*8)
+								vgn.AddAttrInterface("height", len(r.Bars)*c.pitch())
 								{
 									vgparent := vgn
 									_ = vgparent
@@ -170,11 +189,12 @@ func (c *Account) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										_ = i
 										b := b
 										_ = b
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "rect", Attr: []vugu.VGAttribute{{Namespace: "", Key: "x", Val: "1"}, vugu.VGAttribute{Namespace: "", Key: "height", Val: "5"}}}
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "rect", Attr: []vugu.VGAttribute{{Namespace: "", Key: "x", Val: "1"}}}
 										vgparent.AppendChild(vgn)
 										vgn.AddAttrInterface("class", fmt.Sprintf("bar arm%d", i))
+										vgn.AddAttrInterface("height", c.pitch()-3)
 										vgn.AddAttrInterface("width", c.width(b))
-										vgn.AddAttrInterface("y", i*8+1)
+										vgn.AddAttrInterface("y", i*c.pitch()+1)
 									}
 								}
 							}

@@ -22,25 +22,26 @@ import (
 type App struct {
 	State *lab.State
 	Width float64                               // of the answer, pixels
-	Link  func(query string) string             // makes a whole address of a query; nil leaves it as it is
+	Link  func(link string) string              // makes a whole address of a link; nil leaves it as it is
 	Copy  func(text string, done func(ok bool)) // copies to the clipboard; nil can't
 
-	view          lab.View
-	seen          seen  // what the last render was of
-	freshQuestion bool  // it is to be rendered again
-	due, fresh    Parts // of the answer: those that have changed since they were rendered, and those to be rendered
-	turn          int   // counts renders while results stream
-	answer        *lab.Answer
-	folds         Folds
-	mistaken      bool   // there has been a mistake in the question
-	copied        string // what the button says after it was pressed
-	byHand        string // link to copy by hand, since the clipboard would not
+	view                      lab.View
+	seen                      seen  // what the last render was of
+	freshQuestion, freshSweep bool  // to be rendered again
+	due, fresh                Parts // of the answer: those that have changed since they were rendered, and those to be rendered
+	turn                      int   // counts renders while results stream
+	answer                    *lab.Answer
+	folds                     Folds
+	memos                     Memos
+	mistaken                  bool   // there has been a mistake in the question
+	copied                    string // what the button says after it was pressed
+	byHand                    string // link to copy by hand, since the clipboard would not
 }
 
 // Compute is called by Vugu before each render.
 func (c *App) Compute() {
 	c.view = c.State.View()
-	now := seen{c.view.Question, c.view.Version, c.folds.version, c.Width}
+	now := seen{c.view.Question, c.view.Version, c.view.Sweep.Version, c.folds.version, c.view.Status, c.Width}
 	first := c.seen == seen{}
 	before := c.answer
 	if first || now.answer != c.seen.answer {
@@ -50,6 +51,7 @@ func (c *App) Compute() {
 		}
 	}
 	c.freshQuestion = first || now.question != c.seen.question || now.folds != c.seen.folds
+	c.freshSweep = c.freshQuestion || now.sweep != c.seen.sweep || now.status != c.seen.status || now.width != c.seen.width
 	asked := first || now.folds != c.seen.folds || now.width != c.seen.width // by the visitor
 	if asked || now.answer != c.seen.answer {
 		c.due = everyPart
@@ -70,15 +72,16 @@ func follows(a, before *lab.Answer) bool {
 	if a == nil || before == nil || a.Link != before.Link || a.Events < before.Events {
 		return false
 	}
-	return !slices.ContainsFunc(before.Curves, func(c chart.Curve) bool { return c.Samples == nil || c.Samples.N == 0 })
+	return !slices.ContainsFunc(before.Samples[0].Curves, func(c chart.Curve) bool { return c.Samples == nil })
 }
 
 // seen is what a render depends on. A part of the page that would come out the same
 // is left out of a render: what has no children in Vugu's tree keeps those
 // that it has in the document. That is most of the page while results stream.
 type seen struct {
-	question, answer, folds uint64
-	width                   float64
+	question, answer, sweep, folds uint64
+	status                         lab.Status
+	width                          float64
 }
 
 const questionFold = "question" // on a narrow screen
@@ -94,7 +97,7 @@ func (c *App) line() string {
 	for _, a := range s.Arms {
 		arms = append(arms, lab.ArmTitle(a))
 	}
-	return strings.Join([]string{s.Machine, "Linux " + s.Kernel, s.Workload, strings.Join(arms, " vs. "), s.Background, fmt.Sprintf("%d runs", s.Runs)}, " · ")
+	return strings.Join([]string{s.Machine, "Linux " + lab.KernelTitle(s), s.Workload, strings.Join(arms, " vs. "), s.Background, fmt.Sprintf("%d runs", s.Runs)}, " · ")
 }
 
 // title is the document's: it tells tabs and the history's entries apart.
@@ -157,7 +160,7 @@ func (c *App) copyLabel() string {
 }
 
 func (c *App) copyLink() {
-	link := c.view.Asked.Query()
+	link := c.view.Link
 	if c.Link != nil {
 		link = c.Link(link)
 	}
@@ -286,6 +289,7 @@ func (c *App) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							}
 							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
 							vgcomp.Folds = &c.folds
+							vgcomp.Memos = &c.memos
 							vgcomp.State = c.State
 							vgcomp.View = &c.view
 							vgout.Components = append(vgout.Components, vgcomp)
@@ -297,103 +301,139 @@ func (c *App) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "article", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-labelledby", Val: "answer-title"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "right"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-busy", fmt.Sprint(c.view.Status == lab.Running))
-			vgn.AddAttrInterface("class", join("answer", when(c.view.Stale, "stale")))
-			vgn.AddAttrInterface("data-digest", c.digest())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "article", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-labelledby", Val: "answer-title"}}}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hidden"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "answer-title"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(vugu.HTML("Answer"))
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
-				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-busy", fmt.Sprint(c.view.Status == lab.Running))
+				vgn.AddAttrInterface("class", join("answer", when(c.view.Stale, "stale")))
+				vgn.AddAttrInterface("data-digest", c.digest())
 				{
-					vgcompKey := vugu.MakeCompKey(0xFC8292A741791358^vgin.CurrentPositionHash(), vgiterkey)
-					// ask BuildEnv for prior instance of this specific component
-					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Progress)
-					if vgcomp == nil {
-						// create new one if needed
-						vgcomp = new(Progress)
-						vgin.BuildEnv.WireComponent(vgcomp)
-					}
-					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-					vgcomp.State = c.State
-					vgcomp.View = &c.view
-					vgout.Components = append(vgout.Components, vgcomp)
-					vgn = &vugu.VGNode{Component: vgcomp}
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
 					vgparent.AppendChild(vgn)
-				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
-				vgparent.AppendChild(vgn)
-				if c.note() != "" {
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "note"}}}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hidden"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "answer-title"}}}
 					vgparent.AppendChild(vgn)
-					vgn.SetInnerHTML(c.note())
-				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
-				vgparent.AppendChild(vgn)
-				if c.answer == nil {
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "empty"}}}
+					vgn.SetInnerHTML(vugu.HTML("Answer"))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
 					vgparent.AppendChild(vgn)
 					{
-						vgparent := vgn
-						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict soft"}}}
+						vgcompKey := vugu.MakeCompKey(0xFC8292A741791358^vgin.CurrentPositionHash(), vgiterkey)
+						// ask BuildEnv for prior instance of this specific component
+						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Progress)
+						if vgcomp == nil {
+							// create new one if needed
+							vgcomp = new(Progress)
+							vgin.BuildEnv.WireComponent(vgcomp)
+						}
+						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+						vgcomp.State = c.State
+						vgcomp.View = &c.view
+						vgout.Components = append(vgout.Components, vgcomp)
+						vgn = &vugu.VGNode{Component: vgcomp}
 						vgparent.AppendChild(vgn)
-						vgn.SetInnerHTML(c.empty())
-						if c.view.Status == lab.Running {
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "ghosts"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-							vgparent.AppendChild(vgn)
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "chart"}}}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rows"}}}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rows"}}}
-								vgparent.AppendChild(vgn)
-							}
-						}
 					}
-				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
-				vgparent.AppendChild(vgn)
-				if c.answer != nil {
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "found"}}}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
 					vgparent.AppendChild(vgn)
-					{
-						vgparent := vgn
-						_ = vgparent
-						if c.fresh != 0 {
-							{
-								vgcompKey := vugu.MakeCompKey(0x1B0173AA5252A941^vgin.CurrentPositionHash(), vgiterkey)
-								// ask BuildEnv for prior instance of this specific component
-								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Findings)
-								if vgcomp == nil {
-									// create new one if needed
-									vgcomp = new(Findings)
-									vgin.BuildEnv.WireComponent(vgcomp)
-								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-								vgcomp.Answer = c.answer
-								vgcomp.Folds = &c.folds
-								vgcomp.Fresh = c.fresh
-								vgcomp.Width = c.Width
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
+					if c.note() != "" {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "note"}}}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(c.note())
+					}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
+					vgparent.AppendChild(vgn)
+					if c.answer == nil {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "empty"}}}
+						vgparent.AppendChild(vgn)
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict soft"}}}
+							vgparent.AppendChild(vgn)
+							vgn.SetInnerHTML(c.empty())
+							if c.view.Status == lab.Running {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "ghosts"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
 								vgparent.AppendChild(vgn)
+								{
+									vgparent := vgn
+									_ = vgparent
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "chart"}}}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rows"}}}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rows"}}}
+									vgparent.AppendChild(vgn)
+								}
 							}
 						}
 					}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
+					vgparent.AppendChild(vgn)
+					if c.answer != nil {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "found"}}}
+						vgparent.AppendChild(vgn)
+						{
+							vgparent := vgn
+							_ = vgparent
+							if c.fresh != 0 {
+								{
+									vgcompKey := vugu.MakeCompKey(0x1B0173AA5252A941^vgin.CurrentPositionHash(), vgiterkey)
+									// ask BuildEnv for prior instance of this specific component
+									vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Findings)
+									if vgcomp == nil {
+										// create new one if needed
+										vgcomp = new(Findings)
+										vgin.BuildEnv.WireComponent(vgcomp)
+									}
+									vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+									vgcomp.Answer = c.answer
+									vgcomp.Folds = &c.folds
+									vgcomp.Fresh = c.fresh
+									vgcomp.Memos = &c.memos
+									vgcomp.Width = c.Width
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
+								}
+							}
+						}
+					}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
+					vgparent.AppendChild(vgn)
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
 				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				{
+					vgparent := vgn
+					_ = vgparent
+					if c.freshSweep {
+						{
+							vgcompKey := vugu.MakeCompKey(0xF59E1141932AF8C3^vgin.CurrentPositionHash(), vgiterkey)
+							// ask BuildEnv for prior instance of this specific component
+							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Sweep)
+							if vgcomp == nil {
+								// create new one if needed
+								vgcomp = new(Sweep)
+								vgin.BuildEnv.WireComponent(vgcomp)
+							}
+							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+							vgcomp.Folds = &c.folds
+							vgcomp.Memos = &c.memos
+							vgcomp.State = c.State
+							vgcomp.View = &c.view
+							vgcomp.Width = c.Width
+							vgout.Components = append(vgout.Components, vgcomp)
+							vgn = &vugu.VGNode{Component: vgcomp}
+							vgparent.AppendChild(vgn)
+						}
+					}
+				}
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 			vgparent.AppendChild(vgn)

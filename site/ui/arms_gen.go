@@ -16,7 +16,8 @@ import (
 )
 
 // Arms are the kernels that are compared: for each one its patches, whole or
-// in parts. What excludes what can't be ticked and says why.
+// in parts. What excludes what can't be ticked and says why. The patches of one arm
+// are open at a time, for there are many.
 type Arms struct {
 	State *lab.State
 	View  *lab.View
@@ -29,32 +30,50 @@ type Arms struct {
 func (c *Arms) Compute() { c.problems, c.others = c.View.ArmProblems() }
 
 type armEntry struct {
-	Title, Summary string
-	Fold           string
-	Open, Default  bool
-	Only           bool // it can't be removed
-	Choices        []lab.PatchChoice
-	Problem        string
+	Title   string
+	Open    bool
+	Only    bool // it can't be removed
+	Choices []lab.PatchChoice
+	Problem string
+}
+
+const openArm = "arm" // whose patches are open, by its number
+
+func (c *Arms) edit(arm int, open bool) { c.Folds.Choose(openArm, when(open, fmt.Sprint(arm))) }
+
+// add adds an arm, to be edited.
+func (c *Arms) add() {
+	c.edit(len(c.View.Form.Arms), true)
+	c.State.AddArm()
+}
+
+func (c *Arms) remove(arm int) {
+	c.edit(arm, false)
+	c.State.RemoveArm(arm)
 }
 
 func (c *Arms) list() []armEntry {
 	var list []armEntry
 	arms := c.View.Form.Arms
 	for i, arm := range arms {
-		e := armEntry{
-			Title: lab.ArmTitle(arm), Summary: "patches", Fold: fmt.Sprintf("arm %d", i), Default: i > 0,
-			Only: len(arms) == 1, Problem: c.problems[i],
-		}
-		if len(arm) == 0 {
-			e.Summary = "no patches"
-		}
-		e.Open = c.Folds.Open(e.Fold, e.Default)
+		e := armEntry{Title: lab.ArmTitle(arm), Open: c.Folds.Chosen(openArm) == fmt.Sprint(i), Only: len(arms) == 1, Problem: c.problems[i]}
 		if e.Open {
 			e.Choices = lab.Choices(c.View.Asked.Kernel, arm)
 		}
 		list = append(list, e)
 	}
 	return list
+}
+
+// about says of a patch what it does or why it can't be had, and what became of one that is in.
+func about(p lab.PatchChoice) string {
+	switch {
+	case p.Reason != "":
+		return "Not together: " + p.Reason + "."
+	case p.Some:
+		return p.Brief + " " + p.Fate
+	}
+	return p.Brief
 }
 func (c *Arms) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
@@ -111,13 +130,29 @@ func (c *Arms) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("id", fmt.Sprintf("arm-%d", i))
 						vgn.SetInnerHTML(a.Title)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "edit"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("aria-controls", some(when(a.Open, fmt.Sprintf("arm-%d-patches", i))))
+						vgn.AddAttrInterface("aria-expanded", fmt.Sprint(a.Open))
+						vgn.AddAttrInterface("aria-label", "Patches of "+a.Title)
+						vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+							EventType: "click",
+							Func:      func(event vugu.DOMEvent) { c.edit(i, !a.Open) },
+							// TODO: implement capture, etc. mostly need to decide syntax
+						})
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "patches"}
+							vgparent.AppendChild(vgn)
+						}
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "remove"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("aria-label", "Remove "+a.Title)
 						vgn.AddAttrInterface("disabled", a.Only)
 						vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
 							EventType: "click",
-							Func:      func(event vugu.DOMEvent) { safely(func() { c.State.RemoveArm(i) }) },
+							Func:      func(event vugu.DOMEvent) { safely(func() { c.remove(i) }) },
 							// TODO: implement capture, etc. mostly need to decide syntax
 						})
 						{
@@ -129,154 +164,139 @@ func (c *Arms) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
 					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "details", Attr: []vugu.VGAttribute(nil)}
-					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("open", a.Open)
-					{
-						vgparent := vgn
-						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t"}
-						vgparent.AppendChild(vgn)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "summary", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
-						vgn.SetInnerHTML(a.Summary)
-						vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
-							EventType: "click",
-							Func:      func(event vugu.DOMEvent) { prevent(event); c.Folds.Toggle(a.Fold, a.Default) },
-							// TODO: implement capture, etc. mostly need to decide syntax
-						})
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t"}
-						vgparent.AppendChild(vgn)
-						if a.Open {
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "patches"}}}
-							vgparent.AppendChild(vgn)
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t"}
-								vgparent.AppendChild(vgn)
-								for vgiterkeyt, p := range a.Choices {
-									var vgiterkey interface{} = vgiterkeyt
-									_ = vgiterkey
-									p := p
-									_ = p
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "patch"}}}
-									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("data-patch", p.Key)
-									{
-										vgparent := vgn
-										_ = vgparent
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t\t"}
-										vgparent.AppendChild(vgn)
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
-										vgparent.AppendChild(vgn)
-										{
-											vgparent := vgn
-											_ = vgparent
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "checkbox"}}}
-											vgparent.AppendChild(vgn)
-											vgn.AddAttrInterface("checked", p.On)
-											vgn.AddAttrInterface("disabled", p.Reason != "")
-											{
-												b, err := vjson.Marshal(p.On)
-												if err != nil {
-													panic(err)
-												}
-												vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "checked", JSONVal: vjson.RawMessage(b)})
-											}
-											{
-												b, err := vjson.Marshal(p.Some && !p.On)
-												if err != nil {
-													panic(err)
-												}
-												vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "indeterminate", JSONVal: vjson.RawMessage(b)})
-											}
-											vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
-												EventType: "change",
-												Func:      func(event vugu.DOMEvent) { safely(func() { c.State.SetPatch(i, p.Key, checked(event)) }) },
-												// TODO: implement capture, etc. mostly need to decide syntax
-											})
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "real"}}}
-											vgparent.AppendChild(vgn)
-											vgn.SetInnerHTML(p.Title)
-										}
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t\t"}
-										vgparent.AppendChild(vgn)
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint"}}}
-										vgparent.AppendChild(vgn)
-										vgn.SetInnerHTML(p.Subject)
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t\t"}
-										vgparent.AppendChild(vgn)
-										if p.Reason != "" {
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint reason"}}}
-											vgparent.AppendChild(vgn)
-											vgn.SetInnerHTML("Not together: " + p.Reason + ".")
-										}
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t\t"}
-										vgparent.AppendChild(vgn)
-										if p.Some {
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "parts"}}}
-											vgparent.AppendChild(vgn)
-											{
-												vgparent := vgn
-												_ = vgparent
-												for vgiterkeyt, part := range p.Parts {
-													var vgiterkey interface{} = vgiterkeyt
-													_ = vgiterkey
-													part := part
-													_ = part
-													vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
-													vgparent.AppendChild(vgn)
-													vgn.AddAttrInterface("data-part", part.Key)
-													{
-														vgparent := vgn
-														_ = vgparent
-														vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "checkbox"}}}
-														vgparent.AppendChild(vgn)
-														vgn.AddAttrInterface("checked", part.On)
-														{
-															b, err := vjson.Marshal(part.On)
-															if err != nil {
-																panic(err)
-															}
-															vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "checked", JSONVal: vjson.RawMessage(b)})
-														}
-														vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
-															EventType: "change",
-															Func:      func(event vugu.DOMEvent) { safely(func() { c.State.SetPatch(i, part.Key, checked(event)) }) },
-															// TODO: implement capture, etc. mostly need to decide syntax
-														})
-														vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-														vgparent.AppendChild(vgn)
-														vgn.SetInnerHTML(part.Text)
-													}
-												}
-											}
-										}
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t\t"}
-										vgparent.AppendChild(vgn)
-										if p.Some {
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint"}}}
-											vgparent.AppendChild(vgn)
-											vgn.SetInnerHTML(p.Fate)
-										}
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t"}
-										vgparent.AppendChild(vgn)
-									}
-								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t"}
-								vgparent.AppendChild(vgn)
-							}
-						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
-						vgparent.AppendChild(vgn)
-					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
-					vgparent.AppendChild(vgn)
 					if a.Problem != "" {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "problem"}}}
 						vgparent.AppendChild(vgn)
 						vgn.SetInnerHTML(a.Problem)
+					}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
+					vgparent.AppendChild(vgn)
+					if a.Open {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "patches"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("id", fmt.Sprintf("arm-%d-patches", i))
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t"}
+							vgparent.AppendChild(vgn)
+							for vgiterkeyt, p := range a.Choices {
+								var vgiterkey interface{} = vgiterkeyt
+								_ = vgiterkey
+								p := p
+								_ = p
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "patch"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("data-patch", p.Key)
+								{
+									vgparent := vgn
+									_ = vgparent
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t"}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									{
+										vgparent := vgn
+										_ = vgparent
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "checkbox"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("checked", p.On)
+										vgn.AddAttrInterface("disabled", p.Reason != "")
+										{
+											b, err := vjson.Marshal(p.On)
+											if err != nil {
+												panic(err)
+											}
+											vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "checked", JSONVal: vjson.RawMessage(b)})
+										}
+										{
+											b, err := vjson.Marshal(p.Some && !p.On)
+											if err != nil {
+												panic(err)
+											}
+											vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "indeterminate", JSONVal: vjson.RawMessage(b)})
+										}
+										vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+											EventType: "change",
+											Func:      func(event vugu.DOMEvent) { safely(func() { c.State.SetPatch(i, p.Key, checked(event)) }) },
+											// TODO: implement capture, etc. mostly need to decide syntax
+										})
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "real"}}}
+										vgparent.AppendChild(vgn)
+										vgn.SetInnerHTML(p.Title)
+									}
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t"}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("title", p.Subject)
+									{
+										vgparent := vgn
+										_ = vgparent
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+										vgparent.AppendChild(vgn)
+										vgn.SetInnerHTML(about(p))
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+										vgparent.AppendChild(vgn)
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "about"}, vugu.VGAttribute{Namespace: "", Key: "target", Val: "_blank"}, vugu.VGAttribute{Namespace: "", Key: "rel", Val: "noopener"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("aria-label", "about it: "+p.Title)
+										vgn.AddAttrInterface("href", "catalogue.html#patch-"+p.Key)
+										{
+											vgparent := vgn
+											_ = vgparent
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "about it"}
+											vgparent.AppendChild(vgn)
+										}
+									}
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t\t"}
+									vgparent.AppendChild(vgn)
+									if p.Some && len(p.Parts) > 1 {
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "parts"}}}
+										vgparent.AppendChild(vgn)
+										{
+											vgparent := vgn
+											_ = vgparent
+											for vgiterkeyt, part := range p.Parts {
+												var vgiterkey interface{} = vgiterkeyt
+												_ = vgiterkey
+												part := part
+												_ = part
+												vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
+												vgparent.AppendChild(vgn)
+												vgn.AddAttrInterface("data-part", part.Key)
+												{
+													vgparent := vgn
+													_ = vgparent
+													vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "checkbox"}}}
+													vgparent.AppendChild(vgn)
+													vgn.AddAttrInterface("checked", part.On)
+													{
+														b, err := vjson.Marshal(part.On)
+														if err != nil {
+															panic(err)
+														}
+														vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "checked", JSONVal: vjson.RawMessage(b)})
+													}
+													vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+														EventType: "change",
+														Func:      func(event vugu.DOMEvent) { safely(func() { c.State.SetPatch(i, part.Key, checked(event)) }) },
+														// TODO: implement capture, etc. mostly need to decide syntax
+													})
+													vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+													vgparent.AppendChild(vgn)
+													vgn.SetInnerHTML(part.Text)
+												}
+											}
+										}
+									}
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t\t"}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t\t"}
+							vgparent.AppendChild(vgn)
+						}
 					}
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
 					vgparent.AppendChild(vgn)
@@ -311,7 +331,7 @@ func (c *Arms) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn.AddAttrInterface("disabled", len(c.View.Form.Arms) >= scenario.MaxArms)
 		vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
 			EventType: "click",
-			Func:      func(event vugu.DOMEvent) { safely(c.State.AddArm) },
+			Func:      func(event vugu.DOMEvent) { safely(c.add) },
 			// TODO: implement capture, etc. mostly need to decide syntax
 		})
 		{

@@ -47,7 +47,6 @@ func (c *Checkbox) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("title", some(c.Help))
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -76,7 +75,7 @@ func (c *Checkbox) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
 		if c.Help != "" {
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hidden"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tip"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tooltip"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("id", "f-"+c.Key+"-help")
 			vgn.SetInnerHTML(c.Help)

@@ -18,39 +18,47 @@ import (
 	"schedlab/site/lab"
 )
 
-// A Distribution is the histogram of the events' samples with the runs beneath it.
+// A Distribution is the histogram of one of the samples with the runs beneath it.
 type Distribution struct {
 	Answer *lab.Answer
+	Sample *lab.Sampled
 	Width  float64
-
-	drawn *lab.Answer // the answer and the width of the picture
-	width float64
-	text  string
+	Folds  *Folds
+	Memos  *Memos
 }
 
 func (c *Distribution) svg() string {
-	if c.drawn != c.Answer || c.width != c.Width {
-		c.drawn, c.width = c.Answer, c.Width
-		c.text = chart.Distribution{Event: c.Answer.Event, Basis: c.Answer.Basis, Curves: c.Answer.Curves, Width: c.Width}.SVG()
-	}
-	return c.text
+	of := struct {
+		sample *lab.Sampled
+		width  float64
+	}{c.Sample, c.Width}
+	return c.Memos.histogram.get(of, func() string {
+		return chart.Distribution{Event: c.Sample.Event(), Basis: c.Answer.Basis, Curves: c.Sample.Curves, Width: c.Width}.SVG()
+	})
 }
 
-func (c *Distribution) title() string { return "Time of one " + c.Answer.Noun }
+func (c *Distribution) several() bool { return len(c.Answer.Samples) > 1 }
+
+func (c *Distribution) options() (list []lab.Option) {
+	for _, s := range c.Answer.Samples {
+		list = append(list, lab.Option{Key: s.Key, Title: s.Key, Brief: s.Text})
+	}
+	return list
+}
 
 func (c *Distribution) about() string {
-	_, more, _ := strings.Cut(c.Answer.Event, ", ")
-	return strings.TrimPrefix(more+"; share of the "+c.Answer.Noun+"s in each bin, logarithmic axis", "; ")
+	_, more, _ := strings.Cut(c.Sample.Event(), ", ")
+	return more + "; share of the samples in each bin, logarithmic axis"
 }
 
 // key says what dots and ticks are.
 func (c *Distribution) key() string {
 	some := func(has func(c chart.Curve) int) bool {
-		return slices.ContainsFunc(c.Answer.Curves, func(c chart.Curve) bool { return has(c) > 0 })
+		return slices.ContainsFunc(c.Sample.Curves, func(c chart.Curve) bool { return has(c) > 0 })
 	}
 	var key []string
 	if some(func(c chart.Curve) int { return len(c.Runs) }) {
-		key = append(key, "A dot is a simulated run: the mean of its "+c.Answer.Noun+"s.")
+		key = append(key, "A dot is a simulated run: the mean of its samples.")
 	}
 	if some(func(c chart.Curve) int { return len(c.Published) }) {
 		key = append(key, "A tick below the line is a published run.")
@@ -80,7 +88,39 @@ func (c *Distribution) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute(nil)}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(c.title())
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Time of one "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("class", some(when(c.several(), "hidden")))
+				vgn.SetInnerHTML(c.Sample.Key)
+			}
+			if c.several() {
+				{
+					vgcompKey := vugu.MakeCompKey(0x9ECFF1D3E347483F^vgin.CurrentPositionHash(), vgiterkey)
+					// ask BuildEnv for prior instance of this specific component
+					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Views)
+					if vgcomp == nil {
+						// create new one if needed
+						vgcomp = new(Views)
+						vgin.BuildEnv.WireComponent(vgcomp)
+					}
+					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.Choose = func(key string) { c.Folds.Choose("sample", key) }
+					vgcomp.Options = c.options()
+					vgcomp.Value = c.Sample.Key
+					vgcomp.Name = "sample"
+					vgcomp.Label = "Time of one"
+					vgout.Components = append(vgout.Components, vgcomp)
+					vgn = &vugu.VGNode{Component: vgcomp}
+					vgparent.AppendChild(vgn)
+				}
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint"}}}
 			vgparent.AppendChild(vgn)
 			vgn.SetInnerHTML(c.about())
@@ -108,6 +148,52 @@ func (c *Distribution) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint"}}}
 		vgparent.AppendChild(vgn)
 		vgn.SetInnerHTML(c.key())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "details", Attr: []vugu.VGAttribute(nil)}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("open", c.Folds.Open("octaves", false))
+		{
+			vgparent := vgn
+			_ = vgparent
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "summary", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-fold", Val: "octaves"}}}
+			vgparent.AppendChild(vgn)
+			vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+				EventType: "click",
+				Func:      func(event vugu.DOMEvent) { prevent(event); c.Folds.Toggle("octaves", false) },
+				// TODO: implement capture, etc. mostly need to decide syntax
+			})
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "by powers of two"}
+				vgparent.AppendChild(vgn)
+			}
+			if c.Folds.Open("octaves", false) {
+				{
+					vgcompKey := vugu.MakeCompKey(0x5F8E76A39371A5A^vgin.CurrentPositionHash(), vgiterkey)
+					// ask BuildEnv for prior instance of this specific component
+					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Table)
+					if vgcomp == nil {
+						// create new one if needed
+						vgcomp = new(Table)
+						vgin.BuildEnv.WireComponent(vgcomp)
+					}
+					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.Basis = c.Answer.Basis
+					vgcomp.Heads = c.Answer.Arms
+					vgcomp.Rows = c.Sample.Octaves()
+					vgcomp.Width = c.Width
+					vgcomp.Name = "octaves"
+					vgcomp.Title = "By powers of two"
+					vgcomp.First = "ns"
+					vgcomp.Note = "how many of the samples lie between the two"
+					vgout.Components = append(vgout.Components, vgcomp)
+					vgn = &vugu.VGNode{Component: vgcomp}
+					vgparent.AppendChild(vgn)
+				}
+			}
+		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
 	}

@@ -9,7 +9,8 @@
 // parent, so that no field that has the focus is replaced. <details> are
 // opened by state, since a render would close them. Each part of the answer has an
 // element of its own which is empty in Vugu's tree, and so left alone in the
-// document, unless the part is to be rendered: see Parts.
+// document, unless the part is to be rendered: see Parts. Vugu forgets a component that a
+// render leaves out, so what it has made with effort is kept by the App: see Memos.
 package ui
 
 //go:generate go tool vugugen -skip-go-mod -skip-main .

@@ -82,7 +82,6 @@ func (c *Field) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn.AddAttrInterface("inputmode", c.mode())
 		vgn.AddAttrInterface("name", c.Key)
 		vgn.AddAttrInterface("placeholder", some(c.Placeholder))
-		vgn.AddAttrInterface("title", some(c.Help))
 		vgn.AddAttrInterface("value", c.Text)
 		{
 			b, err := vjson.Marshal(c.Text)
@@ -104,7 +103,7 @@ func (c *Field) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
 		if c.Help != "" {
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hidden"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tip"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tooltip"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("id", c.id()+"-help")
 			vgn.SetInnerHTML(c.Help)

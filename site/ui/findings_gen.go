@@ -11,6 +11,8 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 import (
+	"slices"
+
 	"schedlab/site/chart"
 	"schedlab/site/lab"
 )
@@ -23,6 +25,13 @@ type Findings struct {
 	Fresh  Parts   // to be rendered
 	Width  float64 // of the answer, pixels
 	Folds  *Folds
+	Memos  *Memos
+}
+
+// sample is that of the samples which the visitor wants to see.
+func (c *Findings) sample() *lab.Sampled {
+	i := slices.IndexFunc(c.Answer.Samples, func(s lab.Sampled) bool { return s.Key == c.Folds.Chosen("sample") })
+	return &c.Answer.Samples[max(i, 0)]
 }
 
 func (c *Findings) fine() string {
@@ -92,6 +101,9 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
 					vgcomp.Answer = c.Answer
+					vgcomp.Folds = c.Folds
+					vgcomp.Memos = c.Memos
+					vgcomp.Sample = c.sample()
 					vgcomp.Width = c.Width
 					vgout.Components = append(vgout.Components, vgcomp)
 					vgn = &vugu.VGNode{Component: vgcomp}
@@ -101,8 +113,9 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cols"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
 		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("class", join("cols", when(len(c.Answer.Arms) > 3, "wide")))
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -194,7 +207,7 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
 							vgcomp.Basis = c.Answer.Basis
 							vgcomp.Heads = c.Answer.Arms
-							vgcomp.Rows = c.Answer.Statistics
+							vgcomp.Rows = slices.Concat(c.Answer.Statistics, c.sample().Rows)
 							vgcomp.Width = c.Width
 							vgcomp.Name = "statistics"
 							vgcomp.Title = "Statistics"

@@ -1,9 +1,11 @@
 package ui
 
-// Folds remembers which parts of the page are folded away, by name. The zero
-// value has all of them as they are by default.
+// Folds remembers how the visitor has the page: which parts are folded away, and which of
+// several things a part shows. All go by names. The zero value has everything as
+// it is by default.
 type Folds struct {
 	open    map[string]bool
+	chosen  map[string]string
 	version uint64 // counts changes
 }
 
@@ -21,5 +23,17 @@ func (f *Folds) Toggle(name string, def bool) {
 		f.open = map[string]bool{}
 	}
 	f.open[name] = !f.Open(name, def)
+	f.version++
+}
+
+// Chosen returns what a part shows; "" if nothing was chosen.
+func (f *Folds) Chosen(name string) string { return f.chosen[name] }
+
+// Choose has a part show something.
+func (f *Folds) Choose(name, what string) {
+	if f.chosen == nil {
+		f.chosen = map[string]string{}
+	}
+	f.chosen[name] = what
 	f.version++
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"strings"
 	"syscall/js"
 	"time"
 
@@ -38,16 +39,15 @@ func Main(r lab.Runner) error {
 			time.AfterFunc(2*time.Second, func() { update(func() { app.copied = "" }) })
 		})
 	}
-	state.Open(location().Get("search").String())
-	listen("popstate", func() {
-		update(func() { state.Open(location().Get("search").String()) })
-	})
+	state.Open(link())
+	listen("popstate", func() { update(func() { state.Open(link()) }) })
 	build, err := vugu.NewBuildEnv(env)
 	if err != nil {
 		return fmt.Errorf("mounting the page: %w", err)
 	}
 	document := js.Global().Get("document")
 	title := ""
+	toSweep := state.View().Sweep.Open // what the link is about
 	for first, ok := true, true; ok; first, ok = false, renderer.EventWait() {
 		if err := renderer.Render(build.RunBuild(app)); err != nil {
 			return fmt.Errorf("rendering the page: %w", err)
@@ -55,6 +55,12 @@ func Main(r lab.Runner) error {
 		if t := app.title(); t != title {
 			title = t
 			document.Set("title", title)
+		}
+		if toSweep && app.view.Status != lab.Running { // nothing above it will grow any more
+			toSweep = false
+			if js.Global().Get("scrollY").Int() == 0 {
+				document.Call("getElementById", "sweep").Call("scrollIntoView")
+			}
 		}
 		if first {
 			observeWidth(document.Call("querySelector", ".answer"), func(width float64) {
@@ -67,9 +73,12 @@ func Main(r lab.Runner) error {
 
 func location() js.Value { return js.Global().Get("location") }
 
-// absolute makes an address of a query, for others to open.
-func absolute(query string) string {
-	return location().Get("origin").String() + location().Get("pathname").String() + query
+// link returns what the address bar has behind the page's own address.
+func link() string { return location().Get("search").String() + location().Get("hash").String() }
+
+// absolute makes an address of a link, for others to open.
+func absolute(link string) string {
+	return location().Get("origin").String() + location().Get("pathname").String() + link
 }
 
 // listen calls f at each of the window's events of a type, for good.
@@ -99,14 +108,14 @@ func observeWidth(el js.Value, f func(width float64)) {
 // address is the browser's address bar.
 type address struct{}
 
-func (address) Push(query string)    { history("pushState", query) }
-func (address) Replace(query string) { history("replaceState", query) }
+func (address) Push(link string)    { history("pushState", link) }
+func (address) Replace(link string) { history("replaceState", link) }
 
-func history(method, query string) {
-	if query == "" {
-		query = location().Get("pathname").String()
+func history(method, link string) {
+	if !strings.HasPrefix(link, "?") { // by itself it would leave the query as it is
+		link = location().Get("pathname").String() + link
 	}
-	js.Global().Get("history").Call(method, nil, "", query)
+	js.Global().Get("history").Call(method, nil, "", link)
 }
 
 // copyText puts a text on the clipboard: by the clipboard's own interface, or

@@ -19,17 +19,26 @@ type Picker struct {
 	Label   string
 	Options []lab.Option
 	Value   string
-	Note    string // said of the value, rather than what the option says of itself
+	Kind    string // of the values, as the catalogue's document names it: "machine"
+	Narrow  bool   // there is no room for a sentence beneath it
 	Problem string
 }
 
-func (c *Picker) hint() string {
-	if c.Note != "" {
-		return c.Note
+func (c *Picker) class() string {
+	if c.Narrow {
+		return "tip"
 	}
+	return "hint"
+}
+
+// about is where the catalogue has more to say of the value.
+func (c *Picker) about() string { return "catalogue.html#" + c.Kind + "-" + c.Value }
+
+// hint says what the value is.
+func (c *Picker) hint() string {
 	for _, o := range c.Options {
 		if o.Key == c.Value {
-			return o.More
+			return o.Brief
 		}
 	}
 	return ""
@@ -50,15 +59,31 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		_ = vgparent
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "over"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("for", "f-"+c.Key)
-		vgn.SetInnerHTML(c.Label)
+		{
+			vgparent := vgn
+			_ = vgparent
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("for", "f-"+c.Key)
+			vgn.SetInnerHTML(c.Label)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "about"}, vugu.VGAttribute{Namespace: "", Key: "target", Val: "_blank"}, vugu.VGAttribute{Namespace: "", Key: "rel", Val: "noopener"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-label", "about it: "+c.Value)
+			vgn.AddAttrInterface("href", c.about())
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "about it"}
+				vgparent.AppendChild(vgn)
+			}
+		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute(nil)}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("aria-describedby", some(when(c.Problem != "", "f-"+c.Key+"-problem")))
+		vgn.AddAttrInterface("aria-describedby", join("f-"+c.Key+"-hint", when(c.Problem != "", "f-"+c.Key+"-problem")))
 		vgn.AddAttrInterface("id", "f-"+c.Key)
 		vgn.AddAttrInterface("name", c.Key)
 		vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
@@ -79,6 +104,7 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("selected", o.Key == c.Value)
+				vgn.AddAttrInterface("title", some(o.Brief))
 				vgn.AddAttrInterface("value", o.Key)
 				{
 					b, err := vjson.Marshal(o.Key == c.Value)
@@ -94,11 +120,12 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
-		if c.hint() != "" {
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(c.hint())
-		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("class", c.class())
+		vgn.AddAttrInterface("id", "f-"+c.Key+"-hint")
+		vgn.AddAttrInterface("role", some(when(c.Narrow, "tooltip")))
+		vgn.SetInnerHTML(c.hint())
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
 		if c.Problem != "" {

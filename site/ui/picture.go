@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"hash/fnv"
 	"runtime"
 
 	"github.com/vugu/vugu"
@@ -12,23 +13,17 @@ import (
 type Picture struct {
 	Class string
 	SVG   string
-
-	drawn  string
-	number int // of the drawn text, unlike that of any other picture
 }
-
-var pictures int
 
 // Build implements vugu.Builder.
 func (c *Picture) Build(*vugu.BuildIn) *vugu.BuildOut {
 	n := &vugu.VGNode{Type: vugu.ElementNode, Data: "div", Attr: []vugu.VGAttribute{{Key: "class", Val: c.Class}}}
 	if runtime.GOOS == "js" {
-		if c.drawn != c.SVG || c.number == 0 {
-			pictures++
-			c.drawn, c.number = c.SVG, pictures
-		}
-		number, svg := c.number, c.SVG
+		svg := c.SVG
 		n.JSCreateHandler = vugu.JSValueFunc(func(el js.Value) {
+			hash := fnv.New32a()
+			hash.Write([]byte(svg))
+			number := int(hash.Sum32())
 			if shown := el.Get("picture"); shown.Type() == js.TypeNumber && shown.Int() == number {
 				return
 			}

@@ -23,9 +23,10 @@ type Progress struct {
 	View  *lab.View
 }
 
-func (c *Progress) status() string {
-	return [...]string{"running", "done", "cancelled", "failed"}[c.View.Status]
-}
+// statuses are the statuses' names for the style sheet.
+var statuses = [...]string{"running", "done", "cancelled", "failed"}
+
+func (c *Progress) status() string { return statuses[c.View.Status] }
 
 func (c *Progress) press() {
 	if c.View.Status == lab.Running {

@@ -27,6 +27,7 @@ type Question struct {
 	State *lab.State
 	View  *lab.View
 	Folds *Folds
+	Memos *Memos
 }
 
 // params lists those of the workload's parameters that are switches, or the others.
@@ -51,26 +52,26 @@ func paramHelp(p workload.Param) string {
 	return p.Label + ": " + p.Help
 }
 
-func (c *Question) topology() string {
-	m, err := machine.Lookup(c.View.Asked.Machine)
-	if err != nil {
-		return ""
-	}
-	from, to, _ := lab.Call(c.View.Asked)
-	return chart.Topology{Machine: m, From: from, To: to, Width: 300}.SVG()
+// narrowest is how wide the column is at least, pixels, but on a phone: a picture's text gets no smaller.
+const narrowest = 288
+
+func (c *Question) calls() callers {
+	s := c.View.Asked
+	return c.Memos.calls.get(fmt.Sprint(s.Machine, s.Workload, s.Params), func() (found callers) {
+		found.from, found.to, found.words = lab.Calls(s)
+		return found
+	})
 }
 
-func (c *Question) call() string {
-	_, _, words := lab.Call(c.View.Asked)
-	return words
-}
-
-func (c *Question) background() string {
-	bg, err := workload.LookupBackground(c.View.Asked.Background)
-	if err != nil {
-		return ""
-	}
-	return bg.Note
+func (c *Question) machine() string {
+	key, calls := c.View.Asked.Machine, c.calls()
+	return c.Memos.machine.get(fmt.Sprint(key, calls.from, calls.to), func() string {
+		m, err := machine.Lookup(key)
+		if err != nil {
+			return ""
+		}
+		return chart.Topology{Machine: m, From: calls.from, To: calls.to, Width: narrowest}.SVG()
+	})
 }
 func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
@@ -122,7 +123,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "title"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "presets-title"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(vugu.HTML("Published runs"))
+			vgn.SetInnerHTML(vugu.HTML("To begin with"))
 			for vgiterkeyt, p := range lab.Presets() {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
@@ -163,6 +164,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgcomp.State = c.State
 				vgcomp.Value = c.View.Form.Text("m")
 				vgcomp.Key = "m"
+				vgcomp.Kind = "machine"
 				vgcomp.Label = "Machine"
 				vgout.Components = append(vgout.Components, vgcomp)
 				vgn = &vugu.VGNode{Component: vgcomp}
@@ -178,7 +180,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-				vgcomp.SVG = c.topology()
+				vgcomp.SVG = c.machine()
 				vgcomp.Class = "topo"
 				vgout.Components = append(vgout.Components, vgcomp)
 				vgn = &vugu.VGNode{Component: vgcomp}
@@ -186,7 +188,71 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "hint"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(c.call())
+			vgn.SetInnerHTML(c.calls().words)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "idle"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "group"}, vugu.VGAttribute{Namespace: "", Key: "aria-labelledby", Val: "idle-title"}}}
+			vgparent.AppendChild(vgn)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "title"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "idle-title"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(vugu.HTML("Idle states"))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "switches"}}}
+				vgparent.AppendChild(vgn)
+				{
+					vgparent := vgn
+					_ = vgparent
+					for _, state := range lab.IdleChoices(c.View.Asked) {
+						var vgiterkey interface{} = state.Name
+						_ = vgiterkey
+						state := state
+						_ = state
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "check"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("data-idle", state.Name)
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "checkbox"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("aria-describedby", "idle-"+state.Name)
+								vgn.AddAttrInterface("checked", state.On)
+								vgn.AddAttrInterface("disabled", state.Only)
+								{
+									b, err := vjson.Marshal(state.On)
+									if err != nil {
+										panic(err)
+									}
+									vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "checked", JSONVal: vjson.RawMessage(b)})
+								}
+								vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+									EventType: "change",
+									Func:      func(event vugu.DOMEvent) { safely(func() { c.State.SetIdle(state.Name, checked(event)) }) },
+									// TODO: implement capture, etc. mostly need to decide syntax
+								})
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "real"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(state.Name)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tip"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tooltip"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("id", "idle-"+state.Name)
+							vgn.SetInnerHTML(state.Text)
+						}
+					}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+					vgparent.AppendChild(vgn)
+				}
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
+			vgparent.AppendChild(vgn)
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
@@ -212,11 +278,13 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgin.BuildEnv.WireComponent(vgcomp)
 					}
 					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.Narrow = true
 					vgcomp.Options = lab.Kernels()
 					vgcomp.Problem = c.View.Problem("k")
 					vgcomp.State = c.State
 					vgcomp.Value = c.View.Form.Text("k")
 					vgcomp.Key = "k"
+					vgcomp.Kind = "kernel"
 					vgcomp.Label = "Kernel"
 					vgout.Components = append(vgout.Components, vgcomp)
 					vgn = &vugu.VGNode{Component: vgcomp}
@@ -232,12 +300,42 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgin.BuildEnv.WireComponent(vgcomp)
 					}
 					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.Narrow = true
 					vgcomp.Options = lab.Workloads()
 					vgcomp.Problem = c.View.Problem("w")
 					vgcomp.State = c.State
 					vgcomp.Value = c.View.Form.Text("w")
 					vgcomp.Key = "w"
+					vgcomp.Kind = "workload"
 					vgcomp.Label = "Workload"
+					vgout.Components = append(vgout.Components, vgcomp)
+					vgn = &vugu.VGNode{Component: vgcomp}
+					vgparent.AppendChild(vgn)
+				}
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "switches"}}}
+			vgparent.AppendChild(vgn)
+			{
+				vgparent := vgn
+				_ = vgparent
+				{
+					vgcompKey := vugu.MakeCompKey(0x2148E1CD942CD7CA^vgin.CurrentPositionHash(), vgiterkey)
+					// ask BuildEnv for prior instance of this specific component
+					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Checkbox)
+					if vgcomp == nil {
+						// create new one if needed
+						vgcomp = new(Checkbox)
+						vgin.BuildEnv.WireComponent(vgcomp)
+					}
+					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.On = c.View.Asked.RT
+					vgcomp.Problem = c.View.Problem("rt")
+					vgcomp.State = c.State
+					vgcomp.Key = "rt"
+					vgcomp.Label = "PREEMPT_RT"
+					vgcomp.Help = "The kernel is configured with PREEMPT_RT: spinlocks sleep, kernel threads give way, wakeups don't use the call queue"
 					vgout.Components = append(vgout.Components, vgcomp)
 					vgn = &vugu.VGNode{Component: vgcomp}
 					vgparent.AppendChild(vgn)
@@ -294,7 +392,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					p := p
 					_ = p
 					{
-						vgcompKey := vugu.MakeCompKey(0x2148E1CD942CD7CA^vgin.CurrentPositionHash(), p.Key)
+						vgcompKey := vugu.MakeCompKey(0x5A60FD09E4A2D678^vgin.CurrentPositionHash(), p.Key)
 						// ask BuildEnv for prior instance of this specific component
 						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Checkbox)
 						if vgcomp == nil {
@@ -411,12 +509,12 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-				vgcomp.Note = c.background()
 				vgcomp.Options = lab.Backgrounds()
 				vgcomp.Problem = c.View.Problem("bg")
 				vgcomp.State = c.State
 				vgcomp.Value = c.View.Form.Text("bg")
 				vgcomp.Key = "bg"
+				vgcomp.Kind = "background"
 				vgcomp.Label = "Background"
 				vgout.Components = append(vgout.Components, vgcomp)
 				vgn = &vugu.VGNode{Component: vgcomp}

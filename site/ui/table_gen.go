@@ -20,10 +20,18 @@ type Table struct {
 	Title  string
 	Basis  string // of the figures
 	Note   string
+	First  string // heads the first column
 	Change string // heads the column of differences; "" leaves it out
 	Heads  []lab.ArmHead
 	Rows   []lab.Row
 	Width  float64 // of the answer, pixels
+}
+
+func (c *Table) first() string {
+	if c.First == "" {
+		return "figure" // for those who hear it
+	}
+	return c.First
 }
 
 func (c *Table) changes() bool { return c.Change != "" && len(c.Heads) == 2 }
@@ -96,7 +104,14 @@ func (c *Table) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						_ = vgparent
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "th", Attr: []vugu.VGAttribute{{Namespace: "", Key: "scope", Val: "col"}}}
 						vgparent.AppendChild(vgn)
-						vgn.SetInnerHTML(vugu.HTML("\x3Cspan class=\"hidden\"\x3Efigure\x3C/span\x3E"))
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("class", some(when(c.First == "", "hidden")))
+							vgn.SetInnerHTML(c.first())
+						}
 						for i, h := range c.Heads {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
@@ -107,7 +122,18 @@ func (c *Table) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "th", Attr: []vugu.VGAttribute{{Namespace: "", Key: "scope", Val: "col"}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("class", fmt.Sprintf("n arm%d", i))
-							vgn.SetInnerHTML(h.Title)
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "i", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "swatch"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(vugu.HTML(""))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(h.Title)
+							}
 						}
 						if c.changes() {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "th", Attr: []vugu.VGAttribute{{Namespace: "", Key: "scope", Val: "col"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "n"}}}

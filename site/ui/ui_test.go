@@ -19,6 +19,9 @@ import (
 	"schedlab/site/lab"
 )
 
+// current begins the link of any scenario.
+var current = scenario.Default().Query()
+
 // A screen is a page without a browser.
 type screen struct {
 	t   *testing.T
@@ -156,12 +159,14 @@ func typed(v string) map[string]any { return map[string]any{"value": v} }
 
 const small = "?numipi=200&runs=6"
 
+var modelNow = fmt.Sprintf("model %d", core.Model)
+
 func TestAnswerIsShown(t *testing.T) {
 	open(t, runner{}, small, func(s *screen) {
 		html := s.done()
 		for _, want := range []string{
 			`data-status="done"`, "12 of 12 runs", "SM_IDLE v2", "ipistorm&#39;s elapsed time", "in this model",
-			"<li>simulated</li><li>model 1</li><li>epyc-2x64</li><li>Linux 6.11</li><li>busy background</li>",
+			"<li>simulated</li><li>" + modelNow + "</li><li>epyc-2x64</li><li>Linux 6.11</li><li>busy background</li>",
 			`class="distribution"`, `class="topology"`, "Where the time went", "newidle", "Which way the calls went", "Statistics",
 			"What was published", "No prediction: ", "digest ", "All figures but published ones are simulated",
 		} {
@@ -189,7 +194,7 @@ func TestBasis(t *testing.T) {
 		}
 		for i, piece := range pieces {
 			text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(piece, " ")
-			for _, want := range []string{"simulated", "model 1", "quiet background"} {
+			for _, want := range []string{"simulated", modelNow, "quiet background"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("part %d does not say %q: %s", i, want, text)
 				}
@@ -208,12 +213,15 @@ func TestMarkup(t *testing.T) {
 	} {
 		open(t, runner{}, link, func(s *screen) {
 			s.done()
-			for _, name := range []string{"params", "constants", "sources", "account", "counters", "meanings of counters", "arm 0"} {
+			for _, name := range []string{"params", "constants", "sources", "account", "counters", "meanings of counters", "octaves", "swept"} {
 				if !s.app.folds.Open(name, false) {
 					s.app.folds.Toggle(name, false)
 				}
 			}
-			html := s.html()
+			s.app.folds.Choose(openArm, "0")
+			s.app.State.OpenSweep(true)
+			s.app.State.RunSweep()
+			html := s.done()
 			ids := map[string]bool{}
 			for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
 				if ids[m[1]] {
@@ -285,7 +293,7 @@ func TestFields(t *testing.T) {
 		s.fire("select#f-m", "change", typed("xeon-240"))
 		s.fire("select#f-bg", "change", typed("quiet"))
 		s.fire("input#f-wait", "change", map[string]any{"checked": false})
-		if got, want := s.bar[len(s.bar)-1], "?v=1&model=1&m=xeon-240&numipi=200&wait=0&bg=quiet&runs=7"; got != want {
+		if got, want := s.bar[len(s.bar)-1], current+"&m=xeon-240&numipi=200&wait=0&bg=quiet&runs=7"; got != want {
 			t.Errorf("the link is %s, want %s", got, want)
 		}
 		if html := s.done(); !strings.Contains(html, "14 of 14 runs") || !strings.Contains(html, `<li>quiet background</li>`) {
@@ -303,7 +311,7 @@ func TestWrongArms(t *testing.T) {
 		html := s.html()
 		_, arms, _ := strings.Cut(html, `class="arms"`)
 		arms, _, _ = strings.Cut(arms, "</section>")
-		if !strings.Contains(arms, "“sm-idle-v9”: want one of sm-idle-v1, sm-idle-v2") {
+		if !strings.Contains(arms, "“sm-idle-v9”: want one of always-ipi, ") {
 			t.Errorf("nothing is said of the unknown patch: %s", arms)
 		}
 	})
@@ -311,6 +319,7 @@ func TestWrongArms(t *testing.T) {
 
 func TestPatches(t *testing.T) {
 	open(t, runner{}, small, func(s *screen) {
+		s.fire("button[aria-label=Patches of SM_IDLE v2]", "click", nil)
 		html := s.html()
 		if !strings.Contains(html, "Not together: sm-idle-v2 and sm-idle-v1 exclude each other.") {
 			t.Error("no word about what excludes what")
@@ -328,12 +337,15 @@ func TestPatches(t *testing.T) {
 		}
 		box("patch", "sm-idle-v2").DOMEventHandlerSpecList[0].Func(vugu.NewDOMEvent(nil, map[string]any{"target": map[string]any{"checked": false}}))
 		box("patch", "sm-idle-v1").DOMEventHandlerSpecList[0].Func(vugu.NewDOMEvent(nil, map[string]any{"target": map[string]any{"checked": true}}))
-		if got, want := s.bar[len(s.bar)-1], "?v=1&model=1&numipi=200&arm=&arm=sm-idle-v1&runs=6"; got != want {
+		if got, want := s.bar[len(s.bar)-1], current+"&numipi=200&arm=&arm=sm-idle-v1&runs=6"; got != want {
 			t.Errorf("the link is %s, want %s", got, want)
 		}
 		s.fire("button.add", "click", nil)
+		if n := strings.Count(s.html(), `class="patches"`); n != 1 || !strings.Contains(s.html(), `id="arm-2-patches"`) {
+			t.Errorf("the patches of %d arms are open", n)
+		}
 		s.fire("button[aria-label=Remove baseline]", "click", nil)
-		if got, want := s.bar[len(s.bar)-1], "?v=1&model=1&numipi=200&arm=sm-idle-v1&arm=sm-idle-v2&runs=6"; got != want {
+		if got, want := s.bar[len(s.bar)-1], current+"&numipi=200&arm=sm-idle-v1&arm=sm-idle-v2&runs=6"; got != want {
 			t.Errorf("the link is %s, want %s", got, want)
 		}
 	})
@@ -346,6 +358,117 @@ func TestPresets(t *testing.T) {
 			if s.bar[len(s.bar)-1] != p.Query || strings.Count(s.html(), `aria-pressed="true"`) != 1 {
 				t.Errorf("%s does not go to %s", p.Title, p.Query)
 			}
+		}
+	})
+}
+
+// An idle state is a box that says what it is; the last one can't be unticked.
+func TestIdleStates(t *testing.T) {
+	open(t, runner{}, small, func(s *screen) {
+		html := s.html()
+		if n := strings.Count(html, `data-idle="`); n != 3 || !strings.Contains(html, "a store to its flags wakes it; ") {
+			t.Errorf("%d idle states, of which nothing is said", n)
+		}
+		box := func(state string) *vugu.VGNode {
+			s.html()
+			return s.find("div[data-idle=" + state + "]").FirstChild.FirstChild
+		}
+		set := func(state string, on bool) {
+			box(state).DOMEventHandlerSpecList[0].Func(vugu.NewDOMEvent(nil, map[string]any{"target": map[string]any{"checked": on}}))
+		}
+		set("C2", true)
+		if got, want := s.bar[len(s.bar)-1], current+"&numipi=200&idle=POLL,C1,C2&runs=6"; got != want {
+			t.Errorf("the link is %s, want %s", got, want)
+		}
+		set("C1", false)
+		set("C2", false)
+		if html := s.done(); !strings.Contains(html, "<li>idle states POLL only</li>") || !strings.Contains(html, "busy background, with idle states POLL only") {
+			t.Error("the answer does not say that there is one idle state")
+		}
+		if !slices.ContainsFunc(box("POLL").Attr, func(a vugu.VGAttribute) bool { return a.Key == "disabled" }) {
+			t.Error("the last idle state can be disabled")
+		}
+	})
+}
+
+// What explains itself elsewhere has a link to there, with a name of its own.
+func TestAbout(t *testing.T) {
+	open(t, runner{}, "?m=xeon-240&runs=1&numipi=200", func(s *screen) {
+		s.app.folds.Choose(openArm, "1")
+		html := s.html()
+		for _, entry := range []string{"machine-xeon-240", "kernel-6.11", "workload-ipistorm", "background-busy", "patch-always-ipi", "patch-sm-idle-v2"} {
+			if strings.Count(html, `href="catalogue.html#`+entry+`"`) != 1 {
+				t.Errorf("nothing leads to %s", entry)
+			}
+		}
+		if n, of := strings.Count(html, `aria-label="about it: `), strings.Count(html, ">about it<"); n != of {
+			t.Errorf("%d of %d links have names of their own", n, of)
+		}
+	})
+}
+
+// The histogram is of the sample that was chosen, and so are the statistics.
+func TestSamples(t *testing.T) {
+	open(t, runner{}, small, func(s *screen) {
+		html := s.done()
+		if !strings.Contains(html, "Histogram of the time of one call, from its first instruction") || !strings.Contains(html, ">time of one call<") || strings.Contains(html, `data-table="octaves"`) {
+			t.Error("at first it is not of calls")
+		}
+		s.fire("input[value=delivery]", "change", nil)
+		s.fire("summary[data-fold=octaves]", "click", nil)
+		html = s.html()
+		for _, want := range []string{"Histogram of the time of one delivery, from a call&#39;s first instruction", ">time of one delivery<", `data-table="octaves"`, "512 – 1,024", ">1,200<"} {
+			if !strings.Contains(html, want) {
+				t.Errorf("after a choice the page lacks %q", want)
+			}
+		}
+		if strings.Contains(html, ">time of one call<") {
+			t.Error("the statistics do not follow")
+		}
+		if len(s.bar) != 1 {
+			t.Errorf("the link has it: %q", s.bar)
+		}
+	})
+}
+
+// The answer tells five kernels apart, and has room for them.
+func TestManyArms(t *testing.T) {
+	open(t, runner{}, "?numipi=200&runs=4&arm=&arm=always-ipi&arm=skip-newidle&arm=notify-ipi&arm=sm-idle-v2", func(s *screen) {
+		html := s.done()
+		if strings.Count(html, `<p class="verdict">`) != 4 || !strings.Contains(html, `class="verdicts many"`) || !strings.Contains(html, `class="cols wide"`) {
+			t.Error("the answer is not laid out for five arms")
+		}
+		for arm := range 5 {
+			for _, mark := range []string{"curve", "lane", "dots"} {
+				if !strings.Contains(html, fmt.Sprintf(`class="%s arm%d"`, mark, arm)) {
+					t.Errorf("arm %d has no %s", arm, mark)
+				}
+			}
+		}
+	})
+}
+
+// A machine's picture is drawn once, however often the page is rendered.
+func TestPictureIsKept(t *testing.T) {
+	open(t, runner{}, small, func(s *screen) {
+		s.html()
+		kept := s.app.memos.machine.value
+		s.app.memos.machine.value = "<svg>kept</svg>"
+		for _, step := range []func(){
+			func() { s.app.State.Set("seed", "2") },
+			func() { s.app.State.Set("numipi", "201") },
+			func() { s.app.folds.Toggle("params", false) },
+		} {
+			step()
+			s.html()
+		}
+		if s.app.memos.machine.value != "<svg>kept</svg>" {
+			t.Error("it was drawn anew for the same CPUs")
+		}
+		s.app.State.Set("offset", "9")
+		s.html()
+		if v := s.app.memos.machine.value; v == kept || !strings.Contains(v, "<svg class=") {
+			t.Error("it was not drawn for other CPUs")
 		}
 	})
 }
@@ -365,7 +488,7 @@ func TestStates(t *testing.T) {
 		s.fire("button.cancel", "click", nil)
 		says(s, s.html(), `data-status="cancelled"`, "Cancelled before anything was simulated", "Run again")
 		s.fire("button.cancel", "click", nil)
-		says(s, s.done(), `data-status="done"`, "Done: 12 of 12 runs have finished. As simulated, model 1, busy background: SM_IDLE v2 ")
+		says(s, s.done(), `data-status="done"`, "Done: 12 of 12 runs have finished. As simulated, "+modelNow+", busy background: SM_IDLE v2 ")
 		s.fire("select#f-bg", "change", typed("pair"))
 		html := s.html()
 		says(s, html, `class="answer stale"`, "the new one is being simulated", "<li>busy background</li>")
@@ -386,7 +509,7 @@ func TestCopyLink(t *testing.T) {
 		ok := true
 		s.app.Copy = func(text string, done func(bool)) { got = text; done(ok) }
 		s.fire("button.copy", "click", nil)
-		const want = "https://lab.example/?v=1&model=1&numipi=200&runs=6"
+		want := "https://lab.example/" + current + "&numipi=200&runs=6"
 		if got != want || !strings.Contains(s.html(), ">Copied</button>") {
 			t.Errorf("copied %q, want %q", got, want)
 		}
@@ -406,7 +529,7 @@ func TestFreshness(t *testing.T) {
 		fresh := func(question bool, answer Parts) {
 			t.Helper()
 			s.env.RunBuild(s.app)
-			if s.app.freshQuestion != question || s.app.fresh != answer {
+			if s.app.freshQuestion != question || s.app.fresh != answer || question && !s.app.freshSweep {
 				t.Errorf("question %v, answer %b; want %v, %b", s.app.freshQuestion, s.app.fresh, question, answer)
 			}
 		}
@@ -442,6 +565,74 @@ func TestFreshness(t *testing.T) {
 	})
 }
 
+// A sweep is asked for, runs, and is shown with what the command would say.
+func TestSweep(t *testing.T) {
+	says := func(s *screen, html string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !strings.Contains(html, w) {
+				t.Errorf("the page lacks %q", w)
+			}
+		}
+	}
+	open(t, runner{}, small, func(s *screen) {
+		if html := s.done(); strings.Contains(html, "axis-0-key") {
+			t.Error("the sweep is open")
+		}
+		s.fire("summary[data-fold=sweep]", "click", nil)
+		says(s, s.html(), `value="3.75,7.5,15,30,60"`, "balance pass: looking at one run queue; now 15 ns", "5 points, 60 runs, about 1 s", "schedlab sweep -x c.rq_visit=3.75,7.5,15,30,60 &#39;"+strings.ReplaceAll(current, "&", "&amp;"))
+		s.fire("select#axis-0-key", "change", typed("c.relax"))
+		s.fire("input#axis-0-values", "input", typed("0..200/x"))
+		says(s, s.html(), "“0..200/x”: want 2 to 64 points.", `class="axis wrong"`, `value="0..200/x"`)
+		s.fire("input#axis-0-values", "input", typed("0..200/3"))
+		if got, want := s.bar[len(s.bar)-1], current+"&numipi=200&runs=6#sweep?x=c.relax=0..200/3"; got != want {
+			t.Errorf("the link is %s, want %s", got, want)
+		}
+		s.fire("form[aria-label=Sweep]", "submit", nil)
+		html := s.done()
+		says(s, html, `class="effect"`, "36 of 36 runs", "Sweep done: 36 of 36 runs have finished. sm-idle-v2: ", s.app.view.Sweep.Table.Verdict(1), "Run sweep", "Lines: improvement of the means")
+		if pieces := strings.Split(html, `class="swept"`); len(pieces) != 2 || !strings.Contains(pieces[1], modelNow) {
+			t.Error("the sweep does not say what it rests on")
+		}
+		s.fire("summary[data-fold=swept]", "click", nil)
+		says(s, s.html(), `data-row="c.relax=100"`, strings.ReplaceAll(current, "&", "&amp;")+"&amp;numipi=200&amp;runs=6&amp;c.relax=100")
+
+		s.fire("select#axis-1-key", "change", typed("wait"))
+		says(s, s.html(), "What is shown was swept before: c.relax=0,100,200 of", "6 points, 72 runs")
+		s.fire("form[aria-label=Sweep]", "submit", nil)
+		says(s, s.done(), `class="map"`, "72 of 72 runs", "Cells: improvement of the means")
+		s.fire("summary[data-fold=sweep]", "click", nil)
+		if html := s.html(); strings.Contains(html, "axis-0-key") || s.bar[len(s.bar)-1] != current+"&numipi=200&runs=6" {
+			t.Error("the sweep does not close")
+		}
+	})
+	open(t, runner{trickle: time.Second}, small+"&arm=&arm=sm-idle-v1&arm=sm-idle-v2#sweep?x=c.relax=0,200&y=wait=0,1", func(s *screen) {
+		s.fire("form[aria-label=Sweep]", "submit", nil)
+		says(s, s.html(), "It begins when the answer is complete", "Cancel sweep", "The sweep waits for the answer.", `aria-busy="true"`)
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		says(s, s.html(), `class="map"`, " of 72 runs", ">Sweeping.<", ">sm-idle-v1</em>: <span", `data-view="2"`)
+		before := s.app.memos.sweep.value
+		s.fire("input[value=2]", "change", nil)
+		if s.html(); s.app.memos.sweep.value == before {
+			t.Error("the map is of the same arm")
+		}
+		s.fire("button.go", "click", nil)
+		says(s, s.html(), "Cancelled with ", "Run sweep")
+		s.app.State.RemoveArm(2)
+		s.app.State.RemoveArm(1)
+		says(s, s.html(), "a second arm", "What is shown was swept before")
+	})
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{300 * time.Millisecond: "1 s", 99 * time.Second: "99 s", 101 * time.Second: "2 min", 2 * time.Hour: "120 min"} {
+		if got := duration(d); got != want {
+			t.Errorf("%v is about %s, want %s", d, got, want)
+		}
+	}
+}
+
 func TestFold(t *testing.T) {
 	open(t, runner{}, "?numipi=200&runs=0", func(s *screen) {
 		if html := s.html(); !strings.Contains(html, `class="fold open"`) {
@@ -462,7 +653,7 @@ func TestFold(t *testing.T) {
 			t.Error("the question does not open")
 		}
 		s.fire("summary", "click", nil)
-		if html := s.html(); !strings.Contains(html, "how many calls the sender makes; 1 to 10000000") {
+		if html := s.html(); !strings.Contains(html, "how many calls each sender makes; 0: as many as there is time for; 0 to 10000000") {
 			t.Error("the parameters are not explained")
 		}
 	})

@@ -34,6 +34,11 @@
 	const { eval: real } = self;
 	self.eval = () => { self.eval = real; };
 
+	// Escape takes away the tip that is shown, until something else is done.
+	const silence = (silent) => document.body.classList.toggle("silent", silent);
+	addEventListener("keydown", (e) => silence(e.key === "Escape"));
+	addEventListener("pointerover", () => silence(false));
+
 	// tell shows what went wrong, above the page.
 	const tell = (text) => {
 		const p = document.getElementById("trouble");

@@ -1,0 +1,133 @@
+package kernel
+
+import "schedlab/core/sim"
+
+// CFS, as 5.18 and 6.1 have it: the task that has run least runs, in virtual time, which
+// goes by faster the less a task weighs. A queue's own virtual time, minV, follows the
+// least of its tasks and never goes back; a task that has slept is placed a little
+// before it. Two buddies come first as long as that is not too unfair: the task
+// that has just preempted another one at its wakeup, and, on a crowded queue, that other one.
+
+// crowded is how many tasks a period is for: with more it is stretched.
+const crowded = 8
+
+// placeCFS gives a task that joins c's queue its virtual time.
+func (k *Kernel) placeCFS(c *cpu, e *fairEntity) {
+	minV := c.rq.minV
+	switch {
+	case !e.started:
+		e.started = true
+		e.v = minV + e.virtual(k.sliceCFS(c, e, 1)) // a new task waits for its turn
+	default:
+		if e.home != c.id {
+			e.v += minV - k.cpus[e.home].rq.minV
+		}
+		if e.slept {
+			e.v = max(e.v, minV-int64(k.base.CFS.Latency/2))
+		}
+	}
+	e.home, e.slept = c.id, false
+}
+
+// sliceCFS is how long a task may run at a stretch, with more tasks joining c's queue: its
+// share of the period.
+func (k *Kernel) sliceCFS(c *cpu, e *fairEntity, more int) sim.Time {
+	t := &k.base.CFS
+	nr, load := len(c.rq.fair)+more, c.rq.load+int64(more)*e.weight
+	period := t.Latency
+	if nr > crowded {
+		period = sim.Time(nr) * t.MinGranularity
+	}
+	return max(period*sim.Time(e.weight)/sim.Time(load), t.MinGranularity)
+}
+
+// updateMinV brings the queue's virtual time forward.
+func (r *rq) updateMinV(k *Kernel) {
+	if len(r.fair) == 0 {
+		return
+	}
+	least := k.tasks[r.fair[0]].v
+	for _, t := range r.fair[1:] {
+		least = min(least, k.tasks[t].v)
+	}
+	r.minV = max(r.minV, least)
+}
+
+// leftmost returns the task of c's queue with the least virtual time, leaving out one.
+func (k *Kernel) leftmost(c *cpu, but int32) int32 {
+	left := noTask
+	for _, t := range c.rq.fair {
+		if t == but {
+			continue
+		}
+		if left == noTask || k.tasks[t].v < k.tasks[left].v || k.tasks[t].v == k.tasks[left].v && t < left {
+			left = t
+		}
+	}
+	return left
+}
+
+// behind tells whether a has run so much more than b that b, waking up, preempts it.
+func (k *Kernel) behind(a, b int32) bool {
+	e := &k.tasks[b].fairEntity
+	return k.tasks[a].v-e.v > e.virtual(k.base.CFS.WakeupGranularity)
+}
+
+// pickCFS returns the task that c should run: noTask if it has none.
+func (k *Kernel) pickCFS(c *cpu) int32 {
+	r := &c.rq
+	left := k.leftmost(c, noTask)
+	if left == noTask {
+		return noTask
+	}
+	pick := left
+	switch {
+	case r.next != noTask && !k.behind(r.next, left):
+		pick = r.next
+	case r.last != noTask && !k.behind(r.last, left):
+		pick = r.last
+	}
+	r.clearBuddy(pick)
+	return pick
+}
+
+// wakePreemptsCFS tells whether task t, just queued on c, preempts the one that runs, and
+// makes buddies of the two.
+func (k *Kernel) wakePreemptsCFS(c *cpu, t int32) bool {
+	if !k.behind(c.rq.curr, t) {
+		return false
+	}
+	c.rq.next = t
+	if len(c.rq.fair) >= crowded {
+		c.rq.last = c.rq.curr
+	}
+	return true
+}
+
+// tickPreemptsCFS tells whether c's task has had its slice, or is far ahead of another one.
+func (k *Kernel) tickPreemptsCFS(c *cpu) bool {
+	r := &c.rq
+	if r.curr == noTask || !k.tasks[r.curr].queued || len(r.fair) < 2 {
+		return false
+	}
+	e := &k.tasks[r.curr].fairEntity
+	slice := k.sliceCFS(c, e, 0)
+	if e.ran > slice {
+		r.clearBuddy(r.curr)
+		return true
+	}
+	if e.ran < k.base.CFS.MinGranularity {
+		return false
+	}
+	return e.v-k.tasks[k.leftmost(c, r.curr)].v > int64(slice)
+}
+
+// clearBuddy forgets that t is a buddy.
+func (r *rq) clearBuddy(t int32) {
+	if r.next == t {
+		r.next = noTask
+	}
+	if r.last == t {
+		r.last = noTask
+	}
+}

@@ -37,7 +37,10 @@ func TestFamily(t *testing.T) {
 	if *full {
 		calls = 100_000
 	}
-	for _, m := range machine.Catalogue() {
+	for i, m := range machine.Catalogue() {
+		if testing.Short() && i > 1 {
+			break
+		}
 		states := []string{strings.Join(shallow(m), ",")}
 		if own := strings.Join(m.EnabledIdle(), ","); own != states[0] {
 			states = append(states, own)

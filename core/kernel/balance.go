@@ -243,7 +243,7 @@ func (k *Kernel) detachTask(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	for _, t := range src.rq.fair {
 		k.pay(c, p.kind, CostDetachCheck)
 		tk := &k.tasks[t]
-		if !tk.allows(dst.id) {
+		if !tk.allows(dst.id) || tk.holds && k.rt() { // who holds an rtlock does not migrate
 			continue
 		}
 		pinned = false

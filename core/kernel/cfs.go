@@ -18,22 +18,33 @@ func (k *Kernel) placeCFS(c *cpu, e *fairEntity) {
 	case !e.started:
 		e.started = true
 		e.v = minV + e.virtual(k.sliceCFS(c, e, 1)) // a new task waits for its turn
+	case !e.slept: // it was moved, its time counted from the queue's
+		e.v += minV
 	default:
 		if e.home != c.id {
 			e.v += minV - k.cpus[e.home].rq.minV
 		}
-		if e.slept {
-			e.v = max(e.v, minV-int64(k.base.CFS.Latency/2))
-		}
+		e.v = max(e.v, minV-int64(k.base.CFS.Latency/2))
 	}
 	e.home, e.slept = c.id, false
 }
 
+// leaveCFS notes where task tk, which leaves c's queue, stands, and brings the queue's time forward.
+func (k *Kernel) leaveCFS(c *cpu, tk *task) {
+	if tk.slept = tk.state != taskRunning; !tk.slept {
+		tk.v -= c.rq.minV
+	}
+	c.rq.updateMinV(k)
+}
+
 // sliceCFS is how long a task may run at a stretch, with more tasks joining c's queue: its
-// share of the period.
+// share of the period. A new task on an idle CPU counts the one that made it.
 func (k *Kernel) sliceCFS(c *cpu, e *fairEntity, more int) sim.Time {
 	t := &k.base.CFS
 	nr, load := len(c.rq.fair)+more, c.rq.load+int64(more)*e.weight
+	if len(c.rq.fair) == 0 {
+		nr, load = nr+1, load+nice0
+	}
 	period := t.Latency
 	if nr > crowded {
 		period = sim.Time(nr) * t.MinGranularity
@@ -94,7 +105,8 @@ func (k *Kernel) pickCFS(c *cpu) int32 {
 // wakePreemptsCFS tells whether task t, just queued on c, preempts the one that runs, and
 // makes buddies of the two.
 func (k *Kernel) wakePreemptsCFS(c *cpu, t int32) bool {
-	if !k.behind(c.rq.curr, t) {
+	// The first one to preempt stays the buddy.
+	if c.needResched || !k.tasks[c.rq.curr].queued || !k.behind(c.rq.curr, t) {
 		return false
 	}
 	c.rq.next = t

@@ -86,7 +86,7 @@ func TestPlaceCFS(t *testing.T) {
 		{"long sleeper", fairEntity{started: true, slept: true, home: 3, v: 10 * ms}, 988},
 		{"short sleeper", fairEntity{started: true, slept: true, home: 3, v: 995 * ms}, 995},
 		{"sleeper ahead", fairEntity{started: true, slept: true, home: 3, v: 1007 * ms}, 1007},
-		{"moved", fairEntity{started: true, home: 9, v: 390 * ms}, 990},
+		{"moved", fairEntity{started: true, home: 9, v: -10 * ms}, 990},
 		{"moved sleeper", fairEntity{started: true, slept: true, home: 9, v: 300 * ms}, 988},
 		{"new", fairEntity{}, 1008}, // one of three: a slice of 24 ms / 3
 	} {
@@ -224,6 +224,23 @@ func TestQueueWithinCache(t *testing.T) {
 		}
 		if got := k.queueWithinCache(target, 0); got != c.want {
 			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// Small machines have shorter slices.
+func TestScaleTo(t *testing.T) {
+	for n, want := range map[int]CFSTunables{
+		1:   {6 * sim.Millisecond, 750 * sim.Microsecond, sim.Millisecond},
+		2:   {12 * sim.Millisecond, 1500 * sim.Microsecond, 2 * sim.Millisecond},
+		7:   {18 * sim.Millisecond, 2250 * sim.Microsecond, 3 * sim.Millisecond},
+		8:   {24 * sim.Millisecond, 3 * sim.Millisecond, 4 * sim.Millisecond},
+		512: {24 * sim.Millisecond, 3 * sim.Millisecond, 4 * sim.Millisecond},
+	} {
+		got := base(t, "6.1").Tunables
+		got.scaleTo(n)
+		if got.CFS != want || got.BaseSlice != want.MinGranularity {
+			t.Errorf("%d CPUs: %+v, slice %s", n, got.CFS, got.BaseSlice)
 		}
 	}
 }

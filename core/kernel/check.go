@@ -28,6 +28,7 @@ func (k *Kernel) checkState() {
 		k.broken("%d calls were sent and %d served, but %d are on queues", k.sent, k.handled, undelivered)
 	}
 	k.checkCalls()
+	k.checkLocks()
 	k.checkGroups()
 	k.checkTasks(onQueues)
 }
@@ -114,8 +115,13 @@ func (k *Kernel) checkCPU(c *cpu) {
 	if load != c.rq.load {
 		k.broken("the weights on CPU %d sum to %d, but the books say %d", c.id, load, c.rq.load)
 	}
-	if t := c.rq.curr; t != noTask && (k.tasks[t].cpu != c.id || k.tasks[t].state == taskRunning && !k.tasks[t].queued) {
+	if t := c.rq.curr; t != noTask && (k.tasks[t].cpu != c.id || k.tasks[t].state == taskRunning && !k.tasks[t].queued && !k.tasks[t].waking) {
 		k.broken("task %s runs on CPU %d and is not on its queue", k.tasks[t].spec.Name, c.id)
+	}
+	for _, buddy := range []int32{c.rq.next, c.rq.last} {
+		if buddy != noTask && (!k.tasks[buddy].queued || k.tasks[buddy].cpu != c.id) {
+			k.broken("task %s is a buddy on CPU %d and not on its queue", k.tasks[buddy].spec.Name, c.id)
+		}
 	}
 	if l := &c.rq.lock; len(l.waiters) > 0 && l.holder < 0 {
 		k.broken("CPUs wait for the lock of CPU %d, which nobody holds", c.id)
@@ -131,6 +137,47 @@ func (k *Kernel) checkCPU(c *cpu) {
 	}
 	if c.signals < 0 || c.rq.wakePending < 0 {
 		k.broken("CPU %d was signalled %d times too often", c.id, -c.signals)
+	}
+}
+
+// checkLocks sees that locks have one owner each, that who waits for one is among its
+// waiters, and that nobody waits for what is free.
+func (k *Kernel) checkLocks() {
+	if len(k.locks) == 0 {
+		return
+	}
+	waiters, owners := 0, 0
+	for i := range k.locks {
+		l := &k.locks[i]
+		waiters += len(l.waiters)
+		owners += b2i(l.owner != noTask)
+		for _, id := range l.waiters {
+			t := &k.tasks[id]
+			if op := &t.spec.Prog[min(t.pc, len(t.spec.Prog)-1)]; !t.lockQueued || id == l.owner || op.Kind != OpLock || int(op.Obj) != i {
+				k.broken("task %s is among the waiters of lock %d and does not wait for it", t.spec.Name, i)
+			}
+		}
+		if len(l.waiters) == 0 {
+			continue
+		}
+		first := &k.tasks[l.waiters[0]]
+		if l.owner == noTask && (first.state != taskRunning || first.lockSpins) {
+			k.broken("lock %d is free, and its first waiter %s does not know", i, first.spec.Name)
+		}
+		if first.lockSpins && (!first.onCPU(k) || !k.tasks[l.owner].onCPU(k)) {
+			k.broken("task %s spins for lock %d while it or the holder is not running", first.spec.Name, i)
+		}
+	}
+	for i := range k.tasks {
+		t := &k.tasks[i]
+		owners -= b2i(t.holds || t.lockQueued && k.locks[t.spec.Prog[t.pc].Obj].owner == int32(i))
+		waiters -= b2i(t.lockQueued && k.locks[t.spec.Prog[t.pc].Obj].owner != int32(i))
+		if t.state == taskLockWait && !t.lockQueued {
+			k.broken("task %s sleeps for a lock that it does not wait for", t.spec.Name)
+		}
+	}
+	if waiters != 0 || owners != 0 {
+		k.broken("the books have %d more waiters and %d more owners of locks than there are", waiters, owners)
 	}
 }
 

@@ -45,11 +45,12 @@ type cpu struct {
 	due     []uint32 // tasks whose sleep is over
 	duePos  int
 
-	mode schedMode // of the schedule() that runs
-	nb   newidle
-	pass pass
-	soft rebalance
-	wake waking
+	mode      schedMode // of the schedule() that runs
+	voluntary bool      // and whether the task that ran has left its queue in it
+	nb        newidle
+	pass      pass
+	soft      rebalance
+	wake      waking
 
 	blocked bool // the idle loop is to update the blocked load of idle CPUs
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"schedlab/core/sim"
@@ -82,14 +83,14 @@ type Tunables struct {
 	HZ            int64
 	Preemption    Preemption
 	Policy        Policy
-	BaseSlice     sim.Time // EEVDF's base slice, scaled
+	BaseSlice     sim.Time // EEVDF's base slice, as scaled for eight CPUs or more
 	CFS           CFSTunables
 	QueueIdle     bool     // wakeups of CPUs with nothing to run go through their call queue, as since 6.0
 	MigrationCost sim.Time // sysctl_sched_migration_cost
 	BusyFactor    int64    // how much rarer a busy CPU balances
 }
 
-// CFSTunables are those of CFS, scaled.
+// CFSTunables are those of CFS, as scaled for eight CPUs or more.
 type CFSTunables struct {
 	Latency           sim.Time // the period in which each of up to eight tasks runs once
 	MinGranularity    sim.Time
@@ -111,17 +112,16 @@ type Base struct {
 
 // Bases lists the kernels, the default one first.
 var Bases = []Base{{
-	Key:   "6.11",
-	Title: "Linux 6.11: EEVDF, HZ=250, PREEMPT_VOLUNTARY",
-	Brief: "The kernel that the patches of the SM_IDLE threads apply to: EEVDF without delayed dequeue, and the polling shortcut for remote calls.",
-	Note: "HZ and the preemption model are assumed: the threads do not state them. With rt=1 it is configured with PREEMPT_RT: spinlocks are rtlocks, kernel threads can be preempted, " +
-		"and wakeups do not use the call queue. That interrupts and softirqs run in threads then is not modelled, nor is priority inheritance.",
+	Key:      "6.11",
+	Title:    "Linux 6.11: EEVDF, HZ=250, PREEMPT_VOLUNTARY",
+	Brief:    "The kernel that the patches of the SM_IDLE threads apply to: EEVDF without delayed dequeue, and the polling shortcut for remote calls.",
+	Note:     "HZ and the preemption model are assumed: the threads do not state them. " + rtNote,
 	Tunables: eevdf,
 }, {
 	Key:      "6.10",
 	Title:    "Linux 6.10: EEVDF, HZ=250, PREEMPT_VOLUNTARY",
 	Brief:    "What the first version of SM_IDLE was posted against: in this model the same kernel as 6.11.",
-	Note:     "HZ and the preemption model are assumed. None of the differences to 6.11 is modelled.",
+	Note:     "HZ and the preemption model are assumed. None of the differences to 6.11 is modelled. " + rtNote,
 	Tunables: eevdf,
 }, {
 	Key:      "6.1",
@@ -136,10 +136,13 @@ var Bases = []Base{{
 	Note:  cfsNote, Tunables: cfs(false),
 }}
 
-const cfsNote = "HZ and the preemption model are assumed. The fair class is CFS with its buddies; the idle loop, remote calls, balancing and the governor are those of 6.11, " +
-	"of which the governor's rules differ somewhat from those of this kernel. No patch of the catalogue is known to apply."
+const rtNote = "With rt=1 it is configured with PREEMPT_RT as mainline has it since 6.12, before which that was a patch set of its own, with lazy preemption in some versions: spinlocks are rtlocks, " +
+	"kernel threads and holders of such locks can be preempted, and wakeups do not use the call queue. That interrupts and softirqs run in threads then is not modelled, nor is priority inheritance."
 
-// The fair class's numbers on machines of eight CPUs or more, where they are scaled by 4.
+const cfsNote = "HZ and the preemption model are assumed. The fair class is CFS with its buddies; the idle loop, remote calls, balancing and the governor are those of 6.11, " +
+	"of which the governor's rules differ somewhat from those of this kernel. No patch of the catalogue is known to apply. " + rtNote
+
+// The fair class's numbers, as they are on machines of eight CPUs or more.
 var eevdf = Tunables{
 	HZ:            250,
 	Preemption:    PreemptVoluntary,
@@ -154,6 +157,15 @@ func cfs(queueIdle bool) Tunables {
 	t.Policy, t.QueueIdle = CFS, queueIdle
 	t.CFS = CFSTunables{24 * sim.Millisecond, 3 * sim.Millisecond, 4 * sim.Millisecond}
 	return t
+}
+
+// scaleTo makes the fair class's numbers those of a machine with n CPUs. The kernel
+// multiplies them by one more than the binary logarithm of n, up to 4.
+func (t *Tunables) scaleTo(n int) {
+	factor := sim.Time(bits.Len(uint(min(n, 8))))
+	for _, v := range []*sim.Time{&t.BaseSlice, &t.CFS.Latency, &t.CFS.MinGranularity, &t.CFS.WakeupGranularity} {
+		*v = *v * factor / 4
+	}
 }
 
 // WithRT returns the kernel with PREEMPT_RT configured.

@@ -47,7 +47,7 @@ func (k *Kernel) irqReturn(c *cpu) {
 		if t := &k.tasks[c.rq.curr]; k.preemptible(t) {
 			t.left = k.abandon(c)
 			c.t = k.now
-			c.mode = modeNone // on the way back to user mode: schedule() proper, the task's state runnable
+			c.mode = modeNone // as on the way back to user mode: its state is runnable, so that the mode makes no difference
 			k.schedule(c)
 			return
 		}

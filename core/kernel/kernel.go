@@ -120,6 +120,7 @@ func New(cfg Config) (*Kernel, error) {
 
 		delivery: -1,
 	}
+	k.base.scaleTo(len(k.m.CPUs))
 	k.uncore = k.m.Uncore.Lo + k.noise.Below(k.m.Uncore.Hi-k.m.Uncore.Lo+1)
 	for c := range Costs {
 		if Costs[c].Unit == Uncore {

@@ -9,7 +9,7 @@ import (
 
 // randomTask returns a task whose program is made from r: whatever Spawn takes
 // must run without breaking an invariant.
-func randomTask(r *sim.Rand, cpus int, i int) TaskSpec {
+func randomTask(r *sim.Rand, cpus, locks, i int) TaskSpec {
 	s := TaskSpec{Name: fmt.Sprint("task/", i), Kthread: r.Below(2) == 0, Nice: int(r.Below(40)) - 20}
 	if r.Below(3) > 0 {
 		for c := range cpus {
@@ -23,7 +23,7 @@ func randomTask(r *sim.Rand, cpus int, i int) TaskSpec {
 	}
 	span := func() sim.Time { return sim.Nanosecond << r.Below(23) } // 1 ns to 4 ms
 	for range 1 + r.Below(5) {
-		switch r.Below(7) {
+		switch r.Below(9) {
 		case 0, 1:
 			s.Prog = append(s.Prog, Op{Kind: OpCompute, D: span(), N: int32(r.Below(100))})
 		case 2, 3:
@@ -34,6 +34,13 @@ func randomTask(r *sim.Rand, cpus int, i int) TaskSpec {
 			s.Prog = append(s.Prog, Op{Kind: OpResched})
 		case 6:
 			s.Prog = append(s.Prog, Op{Kind: OpCallAll, N: int32(r.Below(2))})
+		default:
+			l := int16(r.Below(int64(locks)))
+			s.Prog = append(s.Prog, Op{Kind: OpLock, Obj: l})
+			for range r.Below(3) {
+				s.Prog = append(s.Prog, Op{Kind: OpCompute, D: span() / 8, N: int32(r.Below(100))})
+			}
+			s.Prog = append(s.Prog, Op{Kind: OpUnlock, Obj: l})
 		}
 	}
 	// A loop over all, with a pause of at least a microsecond so that time goes on.
@@ -53,8 +60,12 @@ func randomRun(t *testing.T, seed uint32) {
 	if r.Below(4) == 0 && f.PreemptTest != PreemptAbove {
 		k.base = k.base.WithRT()
 	}
+	locks := 1 + int(r.Below(3))
+	for range locks {
+		k.Lock()
+	}
 	for i := range 1 + int(r.Below(40)) {
-		spawn(t, k, randomTask(&r, len(k.cpus), i))
+		spawn(t, k, randomTask(&r, len(k.cpus), locks, i))
 	}
 	spawn(t, k, TaskSpec{Name: "clock", CPUs: []int{int(r.Below(16))}, Nice: -20, Prog: []Op{
 		{Kind: OpSleep, D: sim.Microsecond}, {Kind: OpBegin}, {Kind: OpSleep, D: sim.Time(1+r.Below(30)) * sim.Millisecond}, {Kind: OpEnd}}})

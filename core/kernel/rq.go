@@ -161,7 +161,6 @@ func (k *Kernel) dequeue(c *cpu, t int32) {
 	tk := &k.tasks[t]
 	tk.queued = false
 	tk.saveLag(c.rq.avgV(k))
-	tk.slept = tk.state != taskRunning
 	c.rq.clearBuddy(t)
 	k.account(c, func() {
 		for i, x := range c.rq.fair {
@@ -174,6 +173,9 @@ func (k *Kernel) dequeue(c *cpu, t int32) {
 		}
 	})
 	c.rq.load -= tk.weight
+	if k.base.Policy == CFS {
+		k.leaveCFS(c, tk)
+	}
 }
 
 // A lock is a ticket lock: waiters get it in the order of their arrival.

@@ -54,7 +54,11 @@ func (k *Kernel) lockTry(c *cpu) {
 		k.await(c, stLock, TimeLockWait)
 		return
 	}
-	if l.waiters[0] == id && !c.needResched && k.tasks[l.owner].onCPU(k) {
+	if l.waiters[0] == id && k.tasks[l.owner].onCPU(k) {
+		if c.needResched { // it is preempted, and spins on when it runs again
+			k.block(c)
+			return
+		}
 		t.lockSpins = true
 		k.await(c, stLock, TimeLockWait)
 		return
@@ -101,7 +105,9 @@ func (k *Kernel) unlockTask(c *cpu) {
 		l.waiters = l.waiters[:copy(l.waiters, l.waiters[1:])]
 		l.owner = id
 		k.lockRouse(c, l, w)
-	case w.lockSpins:
+	case w.lockSpins: // in the state of a waiter, so it is woken all the same
+		k.pay(c, TimeWakeup, CostWakeup)
+		w.state = taskRunning
 		k.lockRouse(c, l, w)
 	case w.state == taskLockWait:
 		c.irqsOff[0] = true

@@ -45,13 +45,15 @@ func (k *Kernel) schedule(c *cpu) {
 func (k *Kernel) scheduleLocked(c *cpu) {
 	k.pay(c, TimeSchedule, CostScheduleHead)
 	k.updateClock(c)
+	c.voluntary = false
 	if prev := c.rq.curr; prev != noTask {
 		k.updateCurr(c)
 		t := &k.tasks[prev]
 		if t.state != taskRunning && !k.preempted(c.mode) {
 			k.pay(c, TimeSchedule, CostDequeue)
 			k.dequeue(c, prev)
-		} else if t.state != taskRunning {
+			c.voluntary = true
+		} else if c.mode == modeRTLockWait && t.state != taskRunning {
 			k.count(RTLockLeftQueued)
 		}
 	} else if c.mode == modeIdle && c.rq.nrRunning() == 0 {
@@ -95,10 +97,10 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 			if t.holds {
 				k.lockHolderLeaves(c, prev)
 			}
-			if t.state == taskRunning || k.preempted(c.mode) {
-				k.count(SwitchesInvoluntary)
-			} else {
+			if c.voluntary {
 				k.count(SwitchesVoluntary)
+			} else {
+				k.count(SwitchesInvoluntary)
 			}
 		}
 		if next != noTask {

@@ -17,7 +17,7 @@ const (
 	OpCallAll               // call a function on every other CPU; N=1: wait until it has run on all
 	OpLoop                  // go back Obj operations, N times in all; N=0: for ever; D>0: until D of the measured window has passed at the latest
 	OpLock                  // take lock Obj
-	OpUnlock                // give lock Obj back: only computing may come between the two
+	OpUnlock                // give lock Obj back: nothing that takes time but computing may come between the two
 	OpResched               // cond_resched
 	OpStamp                 // note the time, for OpMark
 	OpMark                  // add the time since OpStamp to metric Obj
@@ -40,7 +40,7 @@ type TaskSpec struct {
 	CPUs    []int // the CPUs it may run on; nil: all. It starts on the first
 	Nice    int   // -20 to 19
 	Like    int   // it draws the same random numbers as the task that is spawned as number Like, from 1; 0: its own
-	Kthread bool  // runs in kernel mode: preempted only where it asks for it
+	Kthread bool  // runs in kernel mode: preempted only where it asks for it, but for PREEMPT_RT
 }
 
 // maxLoops is how many loops a program may have.
@@ -79,7 +79,7 @@ type task struct {
 	callSince sim.Time
 
 	arrived    bool // where the measured window begins
-	noPreempt  bool // it holds a spinlock, or spins for one
+	noPreempt  bool // it holds a spinlock, or spins for one, without PREEMPT_RT
 	holds      bool // it holds a lock
 	lockQueued bool // it is among a lock's waiters
 	lockSpins  bool // and spins, on PREEMPT_RT
@@ -207,7 +207,11 @@ func (k *Kernel) runTask(c *cpu) {
 			return
 		}
 		if c.needResched && k.preemptible(t) { // on the way back to user mode
-			k.block(c)
+			c.mode = modeNone
+			if t.state != taskRunning { // on its way back from a wait that it was not woken from
+				c.mode = modePreempt
+			}
+			k.schedule(c)
 			return
 		}
 		if t.pc == len(t.spec.Prog) {

@@ -5,6 +5,7 @@ type waking struct {
 	task   int32
 	target int16
 	ret    step // where its caller goes on
+	waited bool // for the task to be off its CPU
 }
 
 // wakeUp begins try_to_wake_up for task id on c, whose path goes on with ret.
@@ -22,7 +23,7 @@ func (k *Kernel) wakeUp(c *cpu, id int32, ret step) {
 		return
 	}
 	t.waking = true
-	c.wake = waking{id, k.selectTaskRQ(c, t), ret}
+	c.wake = waking{task: id, target: k.selectTaskRQ(c, t), ret: ret}
 	if c.wake.target != t.cpu {
 		k.count(Migrations)
 	}
@@ -31,7 +32,7 @@ func (k *Kernel) wakeUp(c *cpu, id int32, ret step) {
 
 // selectTaskRQ chooses the CPU of a waking task: the one it ran on if that is
 // idle, else an idle one that shares the cache with it, else the one it ran on.
-// The waker plays no part yet: all wakeups so far come from timers.
+// The waker plays no part yet: wakeups come from timers, or from a lock that is given back.
 func (k *Kernel) selectTaskRQ(c *cpu, t *task) int16 {
 	prev := t.cpu
 	if r := &k.cpus[prev].rq; k.cpus[prev].idleCPU() || r.curr != noTask && &k.tasks[r.curr] == t {
@@ -59,8 +60,21 @@ func (k *Kernel) selectTaskRQ(c *cpu, t *task) int16 {
 // wakePlace hands the task to the target: through its call queue if the target
 // shares no cache with the waker or has nothing to run, else under its lock.
 func (k *Kernel) wakePlace(c *cpu) {
+	// On PREEMPT_RT there is no TTWU_QUEUE: wakeups never go through the call queue. So
+	// the waker waits while the task is still being switched away from, and chooses then.
+	if t := &k.tasks[c.wake.task]; k.rt() {
+		if t.cpu != c.id && k.cpus[t.cpu].rq.curr == c.wake.task {
+			k.pay(c, TimeWakeup, CostRelax)
+			c.wake.waited = true
+			k.then(c, stWakePlace)
+			return
+		}
+		if c.wake.waited {
+			c.wake.waited, c.wake.target = false, k.selectTaskRQ(c, t)
+			k.counters[Migrations] += int64(b2i(c.wake.target != t.cpu))
+		}
+	}
 	target := &k.cpus[c.wake.target]
-	// On PREEMPT_RT there is no TTWU_QUEUE: wakeups never go through the call queue.
 	if target != c && !k.rt() && (k.m.CPUs[c.id].LLC != k.m.CPUs[target.id].LLC || k.queueWithinCache(target, c.wake.task)) {
 		k.count(WakeupsQueued)
 		k.account(target, func() { target.rq.wakePending++ })

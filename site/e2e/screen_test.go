@@ -243,6 +243,7 @@ func TestScreenshots(t *testing.T) {
 		}},
 		{"family", family + "&numipi=10000", func(b *tab) { b.wait(is("done")) }},
 		{"changed", "?numipi=2000&bg=quiet&idle=POLL,C1,C2&c.rq_visit=50&c.relax=40&runs=6", func(b *tab) { b.wait(is("done")) }},
+		{"fault", "?rt=1&w=spinlock&loops=200&runs=6&arm=&arm=sm-idle-v1&arm=sm-idle-v2", func(b *tab) { b.wait(is("done")) }},
 		{"delivery", small, func(b *tab) {
 			b.wait(is("done"))
 			b.click("[data-view=delivery]")

@@ -23,7 +23,7 @@ var cautions = []Caution{
 		"Without walks over the run queues the difference hangs on a race of some tens of nanoseconds between sender and target, in costs that nobody " +
 			"has measured: even its sign is not certain, however narrow the interval."},
 	{"ipistorm", []string{"busy", "pair", "mixed"},
-		"What walks newidle balance makes come from an assumed pair of tasks pinned to the machine's last CPU. Compare bg=quiet, which has none."},
+		"Walks of newidle balance come from two tasks that are assumed to be pinned to the machine's last CPU. Compare bg=quiet, which has no such tasks."},
 }
 
 // deep is the exit latency from which on an idle state can be most of a call's time.

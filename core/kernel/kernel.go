@@ -1,6 +1,6 @@
 // Package kernel models the parts of the Linux kernel that decide when a CPU
-// runs what: the idle loop, remote function calls, schedule(), the fair class,
-// load balancing, the tick. It is a discrete-event model: each CPU is a state
+// runs what: the idle loop and its governor, remote function calls, schedule(), the fair class,
+// locks, load balancing, the tick. It is a discrete-event model: each CPU is a state
 // machine, and a kernel path is a function named after what it models, which
 // charges its costs to the CPU as it goes. A path runs until it must see what
 // others did meanwhile and goes on as an event at that time.

@@ -76,7 +76,7 @@ func TestSweepText(t *testing.T) {
 	golden(t, "sweep-two.txt", answers(SweepText(two, []int{1})))
 	text := strings.Join(strings.Fields(SweepText(one, []int{1})), " ")
 	for _, want := range []string{
-		fmt.Sprintf("In this model (version %d; ", core.Model), "With a changed machine: relax 40 ns.", "background quiet), simulated: elapsed with sm-idle-v2 is from 12.3 % lower to 8.0 % higher than with baseline",
+		fmt.Sprintf("In this model (version %d; ", core.Model), "With changes: relax 40 ns.", "background quiet), simulated: elapsed with sm-idle-v2 is from 12.3 % lower to 8.0 % higher than with baseline",
 		"by c.rq_visit (means; 6 pairs of runs a point; significant at 4 of 5 points; 1 more are not known).",
 		"changed relax 40 ns runs 6 of each of 2 arms at each of 6 points seed 1",
 		"axis c.rq_visit=0,20,40,60,80,100 (balance pass:", "link ?v=1&model=",

@@ -101,7 +101,7 @@ func (v *view) writeVerdict(b *strings.Builder) {
 // writeConditions says what a verdict hangs on.
 func (q *question) writeConditions(b *strings.Builder) {
 	if q.changes != "" {
-		wrap(b, "With a changed machine: "+q.changes+".", "")
+		wrap(b, "With changes: "+q.changes+".", "")
 	}
 	for _, caution := range q.cautions {
 		wrap(b, caution, "")

@@ -312,7 +312,7 @@ func (p *parser) idle(s Scenario) []string {
 	var states []string
 	for name := range strings.SplitSeq(list, ",") {
 		if !slices.Contains(names, name) {
-			p.bad("idle", list, "states of this machine: "+OneOf(name, names))
+			p.bad("idle", list, "some of this machine's states: "+strings.TrimPrefix(OneOf(name, names), "one of "))
 			return nil
 		}
 		if slices.Contains(states, name) {

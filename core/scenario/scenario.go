@@ -3,7 +3,7 @@
 //
 // A link is a relative query, so that it works under any path:
 //
-//	?v=1&model=1&m=epyc-2x64&w=ipistorm&arm=&arm=sm-idle-v2&runs=10&seed=1
+//	?v=1&model=2&m=epyc-2x64&w=ipistorm&arm=&arm=sm-idle-v2&runs=10&seed=1
 //
 // Its keys, in the order in which Query writes them:
 //

@@ -73,6 +73,7 @@ type kind struct {
 	text  string // what the key stands for
 	unit  string
 	cost  bool
+	names bool  // there is nothing between two of its values
 	least int64 // in thousandths for a cost
 	most  int64
 }
@@ -85,7 +86,7 @@ func kindOf(base scenario.Scenario, key string) (kind, error) {
 		if !known {
 			return bad("a constant of the model: c. and " + scenario.OneOf(name, scenario.Costs()))
 		}
-		return kind{kernel.Costs[c].Text, "ns", true, 0, int64(kernel.MaxCost)}, nil
+		return kind{text: kernel.Costs[c].Text, unit: "ns", cost: true, most: int64(kernel.MaxCost)}, nil
 	}
 	w, err := workload.Lookup(base.Workload)
 	if err != nil {
@@ -101,9 +102,9 @@ func kindOf(base scenario.Scenario, key string) (kind, error) {
 		if p.Key != key {
 			continue
 		}
-		k := kind{text: p.Help, unit: p.Unit, least: p.Min, most: p.Max}
+		k := kind{text: p.Help, unit: p.Unit, names: p.Names, least: p.Min, most: p.Max}
 		if p.Kind == workload.Bool {
-			k.least, k.most = 0, 1
+			k.names, k.least, k.most = true, 0, 1
 		}
 		return k, nil
 	}

@@ -9,7 +9,7 @@ type Crossing struct {
 	Below int     // index on the axis of the point before it; the next one is behind it
 	Gain  bool    // loss turns to gain with growing values; else gain to loss
 	Sure  bool    // the effects at both neighbouring points are significant
-	Step  bool    // there is no value between the neighbouring points', whole numbers next to each other, and At is none
+	Step  bool    // there is no value between the neighbouring points': they are names, or whole numbers next to each other. At is none
 }
 
 // Turn says which way the effect turns, in words.
@@ -46,7 +46,7 @@ func (t *Table) Crossings(arm, row int) []Crossing {
 			Below: i,
 			Gain:  signs[i+1] > 0,
 			Sure:  e[i][arm].Significant && e[i+1][arm].Significant,
-			Step:  !k.cost && numbers[i+1] == numbers[i]+1,
+			Step:  k.names || !k.cost && numbers[i+1] == numbers[i]+1,
 		})
 	}
 	return list

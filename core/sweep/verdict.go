@@ -99,7 +99,7 @@ func (t *Table) Basis() string {
 	s := t.Sweep.Base
 	basis := fmt.Sprintf("simulated, model %d, %s, %s background, %s a point, seed %d", core.Model, t.machine(), s.Background, count(s.Runs, "pair")+" of runs", s.Seed)
 	if c := t.Changes(); c != "" {
-		basis += ", with a changed machine: " + c
+		basis += ", with changes: " + c
 	}
 	return basis
 }

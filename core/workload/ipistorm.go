@@ -22,9 +22,9 @@ var ipistorm = Workload{
 	Params: []Param{
 		{Key: "numipi", Label: "Calls", Def: 100000, Min: 0, Max: 10_000_000, Help: "how many calls each sender makes; 0: as many as there is time for"},
 		{Key: "timeout", Label: "Timeout", Unit: "s", Def: 0, Min: 0, Max: 60, Help: "after how long the senders stop; 0: when they have made their calls (the public module has 30)"},
-		{Key: "single", Label: "Single target", Kind: Bool, Def: 1, Help: "1: each sender has one target; 0: it calls all other CPUs at once"},
-		{Key: "offset", Label: "Offset", Def: 8, Min: 0, Max: 65535, Help: "target = sender + offset, wrapped at the number of CPUs"},
-		{Key: "mask", Label: "Mask", Def: 0, Min: 0, Max: 65535, Help: "bits of the CPU number that offset may change, such as 7; 0: all"},
+		{Key: "single", Label: "Single target", Kind: Bool, Def: 1, Help: "1: each sender has one target; 0: it calls all other CPUs at once, which is that much more to simulate (the public module's default)"},
+		{Key: "offset", Label: "Offset", Names: true, Def: 8, Min: 0, Max: 65535, Help: "target = sender + offset, wrapped at the number of CPUs (the public module has 1)"},
+		{Key: "mask", Label: "Mask", Names: true, Def: 0, Min: 0, Max: 65535, Help: "bits of the CPU number that offset may change, such as 7; 0: all"},
 		{Key: "delay", Label: "Delay", Unit: "µs", Def: 0, Min: 0, Max: 1_000_000, Help: "sleep between calls; 0: only cond_resched"},
 		{Key: "wait", Label: "Wait", Kind: Bool, Def: 1, Help: "1: wait until the function has run"},
 		{Key: "cpulist", Label: "Senders", Kind: CPUs, Def: 8, Min: 1, Max: 1 << 15, Help: "the CPUs that send"},

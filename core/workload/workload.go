@@ -1,5 +1,6 @@
 // Package workload holds the benchmarks: their parameters under the names that
-// their users know, and the task programs that the kernel model interprets.
+// their users know, and the task programs that the kernel model interprets. It also
+// holds the backgrounds: what else runs beside a benchmark.
 package workload
 
 import (
@@ -25,6 +26,7 @@ type Param struct {
 	Key      string // its real name: that of the module's or program's option
 	Label    string
 	Unit     string // "" for a plain count
+	Names    bool   // its numbers name something: there is nothing between two of them
 	Help     string
 	Kind     Kind
 	Def      int64 // of a CPUs parameter: the one CPU listed

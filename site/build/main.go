@@ -1,4 +1,5 @@
-// Build makes the page, a static site, out of site/web and wasm/playground:
+// Build makes the page, a static site, out of site/web, wasm/playground and the
+// catalogues, of which it writes a document:
 //
 //	go run ./site/build [-fast] [-o DIR]
 //

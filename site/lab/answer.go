@@ -473,7 +473,7 @@ func (w *worder) events(arm int) float64 {
 func (w *worder) share() (unit string, by func(arm int) float64) {
 	for i := range w.a.Arms {
 		if w.events(i) > 0 {
-			return "a " + w.metric.Noun, w.events
+			return oneOf(w.metric.Noun), w.events
 		}
 	}
 	return "a run", func(arm int) float64 {
@@ -639,7 +639,7 @@ func (w *worder) account() {
 	if m, err := machine.Lookup(w.r.Scenario.Machine); err == nil {
 		cpus = len(m.CPUs)
 	}
-	a.Note = fmt.Sprintf("Time of all %d CPUs. No bars for user and idle: that is mostly the CPUs which have no part in it.", cpus)
+	a.Note = fmt.Sprintf("Time of all %d CPUs. No bars for user and idle, which would dwarf the rest.", cpus)
 }
 
 func (w *worder) counters() {
@@ -678,7 +678,7 @@ func (w *worder) published() {
 				p.Rows = append(p.Rows, PublishedRow{Arm: out.Arm})
 			}
 			if row.Unit != "" {
-				out.Figure += ", " + strings.Replace(row.Unit, "per event", "a "+w.metric.Noun, 1)
+				out.Figure += ", " + strings.Replace(row.Unit, "per event", oneOf(w.metric.Noun), 1)
 			}
 			if row.Used != "" {
 				note := "No prediction: " + row.Used + "."
@@ -716,6 +716,14 @@ func optional(n stats.Number) string {
 		return "–"
 	}
 	return chart.Figure(n.V)
+}
+
+// oneOf puts an article before a noun.
+func oneOf(noun string) string {
+	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // KernelTitle names a scenario's kernel: "6.11", "6.11 PREEMPT_RT".

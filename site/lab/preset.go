@@ -38,7 +38,7 @@ func Presets() []Preset {
 		list = append([]Preset{first}, list...)
 	}
 	for _, p := range []Preset{
-		{"all five designs on 240 CPUs", "the kernel as it was, and four patches that spare an idle CPU the way through schedule()", family},
+		{"all four designs on 240 CPUs", "the kernel as it was, and four patches that spare an idle CPU the way through schedule()", family},
 		{"SM_IDLE v1’s fault on PREEMPT_RT", "tasks that wait for a lock stay on their run queues", fault},
 	} {
 		s, _ := scenario.Parse(p.Query)

@@ -27,6 +27,7 @@ type Patch struct {
 	Brief    string // what it does, in a sentence
 	Story    string // what it changes and why, in plain words
 	Fate     string // what became of it
+	Show     string // link of a scenario that shows what Fate tells; "" if there is none
 	Bases    []string
 	Excludes []string // patches that can't be applied together with it
 	Parts    []Part

@@ -39,6 +39,9 @@ func TestCatalogue(t *testing.T) {
 				}
 			}
 		}
+		if p.Show != "" && !strings.Contains(p.Show, p.Key) {
+			t.Errorf("%s is not in the scenario that shows it: %s", p.Key, p.Show)
+		}
 		for _, x := range p.Excludes {
 			if _, _, err := Lookup(x); err != nil {
 				t.Errorf("%s excludes %v", p.Key, err)

@@ -62,7 +62,8 @@ var reentry = []Patch{
 		Story: "An idle CPU that a remote function call woke by its polling flag goes through all of schedule() before it idles again, though no task was queued. " +
 			"The idle loop now calls schedule() in a mode of its own, and with an empty run queue schedule() stays on the idle task without picking anew, so without a newidle balance. " +
 			"Every mode above SM_NONE now counts as a preemption.",
-		Fate:     "Replaced by v2: on PREEMPT_RT a task that waits for an rtlock counted as preempted and stayed queued. The scenario ?w=spinlock&rt=1&arm=&arm=sm-idle-v1 shows it.",
+		Fate:     "Replaced by v2: on PREEMPT_RT a task that waits for an rtlock counted as preempted and stayed queued.",
+		Show:     "?v=1&rt=1&w=spinlock&arm=&arm=sm-idle-v1&arm=sm-idle-v2",
 		Bases:    []string{"6.10", "6.11"},
 		Excludes: []string{"sm-idle-v2", "skip-newidle"},
 		Parts: []Part{

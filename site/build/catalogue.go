@@ -35,6 +35,7 @@ func catalogue() ([]byte, error) {
 		"time":   func(t sim.Time) string { return chart.Time(float64(t) / 1000) },
 		"spread": spread,
 		"cost":   cost,
+		"clock":  func(m *machine.Machine) string { return fmt.Sprintf("%g GHz", float64(m.KHz)/1e6) },
 		"domains": func(m *machine.Machine) []*machine.Domain {
 			if len(m.Domains) == 0 {
 				return nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"schedlab/core/evidence"
+	"schedlab/core/patch"
 	"schedlab/core/scenario"
 )
 
@@ -17,9 +18,6 @@ type Preset struct {
 
 // family compares all designs for one problem.
 const family = "?m=xeon-240&arm=&arm=always-ipi&arm=skip-newidle&arm=notify-ipi&arm=sm-idle-v2"
-
-// fault shows what is wrong with SM_IDLE v1.
-const fault = "?rt=1&w=spinlock&arm=&arm=sm-idle-v1&arm=sm-idle-v2"
 
 // Presets lists the default scenario, those that model published runs, one that
 // compares many patches, and one in which a patch breaks the kernel.
@@ -37,9 +35,10 @@ func Presets() []Preset {
 	if !slices.ContainsFunc(list, func(p Preset) bool { return p.Query == first.Query }) {
 		list = append([]Preset{first}, list...)
 	}
+	v1, _, _ := patch.Lookup("sm-idle-v1")
 	for _, p := range []Preset{
 		{"all four designs on 240 CPUs", "the kernel as it was, and four patches that spare an idle CPU the way through schedule()", family},
-		{"SM_IDLE v1’s fault on PREEMPT_RT", "tasks that wait for a lock stay on their run queues", fault},
+		{"SM_IDLE v1’s fault on PREEMPT_RT", "tasks that wait for a lock stay on their run queues", v1.Show},
 	} {
 		s, _ := scenario.Parse(p.Query)
 		p.Query = s.Query()

@@ -294,6 +294,7 @@ type patchData struct {
 	Brief    string     `json:"brief"`
 	Story    string     `json:"story"`
 	Fate     string     `json:"fate"`
+	Show     string     `json:"show"`
 	Bases    []string   `json:"bases"`
 	Excludes []string   `json:"excludes"`
 	Parts    []partData `json:"parts"`
@@ -307,7 +308,7 @@ type partData struct {
 func patches() []entry {
 	var list []entry
 	for _, patch := range patch.Patches {
-		d := patchData{patch.Key, patch.Title, patch.Link, patch.Brief, patch.Story, patch.Fate, patch.Bases, patch.Excludes, nil}
+		d := patchData{patch.Key, patch.Title, patch.Link, patch.Brief, patch.Story, patch.Fate, patch.Show, patch.Bases, patch.Excludes, nil}
 		for _, part := range patch.Parts {
 			d.Parts = append(d.Parts, partData{part.Key, part.Text})
 		}
@@ -316,6 +317,7 @@ func patches() []entry {
 			p.field("brief", patch.Brief)
 			p.field("story", patch.Story)
 			p.field("fate", patch.Fate)
+			p.field("shown by", patch.Show)
 			p.field("applies to", strings.Join(patch.Bases, ", "))
 			p.field("excludes", strings.Join(patch.Excludes, ", "))
 			for i, part := range patch.Parts {

@@ -61,14 +61,13 @@ func sweptQuestion(t *sweep.Table) question {
 
 // perEvent says what the means are: "elapsed, ns per call".
 func perEvent(m workload.Metric) string {
-	switch m.PerRun {
-	case 0:
+	switch {
+	case m.PerRun == 0:
 		return m.Name + ", " + m.Unit + " a run"
-	case 1:
+	case strings.HasSuffix(m.Name, " per "+m.Noun):
 		return m.Name + ", " + m.Unit
-	default:
-		return m.Name + ", " + m.Unit + " per " + m.Noun
 	}
+	return m.Name + ", " + m.Unit + " per " + m.Noun
 }
 
 func writeCurve(b *strings.Builder, t *sweep.Table, arm int) {

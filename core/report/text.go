@@ -182,8 +182,18 @@ func (v *view) writeStatistics(b *strings.Builder) {
 	}
 	table(b, rows)
 	if v.perRun > 0 {
-		fmt.Fprintf(b, "an event is %s; %d a run\n", v.samples[0].Text, v.perRun)
+		fmt.Fprintf(b, "an event is %s; %s a run\n", v.samples[0].Text, figure(math.Round(v.sampled(0)/float64(max(v.arms[0].finished, 1)))))
 	}
+}
+
+// sampled returns how many events an arm's finished runs have had: by their samples, if
+// there are any.
+func (v *view) sampled(arm int) float64 {
+	a := &v.arms[arm]
+	if hists := a.total.Hists; len(hists) > 0 && hists[0].N > 0 {
+		return float64(hists[0].N)
+	}
+	return float64(max(a.finished, 1)) * float64(v.perRun)
 }
 
 // writeSamples gives the quantiles of the per-event samples, and how many lie
@@ -244,7 +254,8 @@ func (v *view) writeSamples(b *strings.Builder) {
 type sideBySide struct {
 	rows  []sideRow
 	names []string
-	runs  []int // finished, by arm
+	runs  []int     // finished, by arm
+	by    []float64 // what sums are divided by, by arm: at first the finished runs
 }
 
 type sideRow struct {
@@ -257,19 +268,19 @@ func (v *view) sideBySide() sideBySide {
 	for i := range v.arms {
 		t.names = append(t.names, v.arms[i].name)
 		t.runs = append(t.runs, v.arms[i].finished)
+		t.by = append(t.by, float64(max(v.arms[i].finished, 1)))
 	}
 	return t
 }
 
-// add adds a row of sums per arm, each divided by its number of runs and by
-// div. A row of zeros is left out.
+// add adds a row of sums per arm, each divided by its own divisor and by div. A row of zeros is left out.
 func (t *sideBySide) add(name string, sums []int64, div float64) {
 	if !slices.ContainsFunc(sums, func(s int64) bool { return s != 0 }) {
 		return
 	}
 	row := sideRow{name, make([]float64, len(sums))}
 	for i, s := range sums {
-		row.values[i] = float64(s) / (float64(max(t.runs[i], 1)) * div)
+		row.values[i] = float64(s) / (t.by[i] * div)
 	}
 	t.rows = append(t.rows, row)
 }
@@ -334,7 +345,10 @@ func (v *view) writeTime(b *strings.Builder) {
 	t := v.sideBySide()
 	div, unit := 1000., "ns a run"
 	if v.perRun > 0 {
-		div, unit = 1000*float64(v.perRun), "ns an event"
+		unit = "ns an event"
+		for i := range v.arms {
+			t.by[i] = v.sampled(i)
+		}
 	}
 	for i, kind := range v.times {
 		t.add(kind.Key, v.sums(func(p *core.Part) []int64 { return p.Time }, i), div)

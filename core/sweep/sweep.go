@@ -22,7 +22,9 @@ import (
 	"strconv"
 	"strings"
 
+	"schedlab/core"
 	"schedlab/core/scenario"
+	"schedlab/core/workload"
 )
 
 // Limits of a sweep.
@@ -117,12 +119,17 @@ func New(base scenario.Scenario, axes []Axis) (Sweep, []scenario.Problem) {
 			bad("point", s.name(index), "a valid scenario; here %s", wrong[0])
 		}
 		s.points = append(s.points, Point{index, point})
+		if first, own := metricOf(s.points[0].Scenario).Name, metricOf(point).Name; first != own && len(problems) == 0 {
+			bad("point", s.name(index), "a point with the same figure as the first one: there it is %s, here %s", first, own)
+		}
 	}
 	if len(problems) > 0 {
 		return Sweep{}, problems
 	}
 	return s, nil
 }
+
+func metricOf(s scenario.Scenario) workload.Metric { return core.NewResult(s).Metric() }
 
 // name writes what makes a point differ from others: "c.rq_visit=15&numipi=100".
 func (s Sweep) name(index []int) string {

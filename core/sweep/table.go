@@ -115,7 +115,7 @@ func (t *Table) Arm(arm int) string { return core.ArmName(t.Sweep.Base.Arms[arm]
 
 // Metric returns what the figures are, at the first point.
 func (t *Table) Metric() workload.Metric {
-	return core.NewResult(t.Sweep.points[0].Scenario).Metric()
+	return metricOf(t.Sweep.points[0].Scenario)
 }
 
 // Size returns how many values the axes have; 1 for a second axis that is not there.

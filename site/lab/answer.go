@@ -180,14 +180,21 @@ func NewAnswer(r *core.Result, running bool) *Answer {
 		if fault := r.KernelFault(i); fault != "" {
 			a.Warnings = append(a.Warnings, a.Arms[i].Title+": "+fault+".")
 		}
+		faults := 0
 		for j := range r.Parts[i] {
 			if fault := r.Parts[i][j].Fault; fault != "" {
+				if faults++; faults > maxFaults {
+					continue
+				}
 				what := "broke the model"
 				if r.Parts[i][j].Limit {
 					what = "was too long"
 				}
 				a.Warnings = append(a.Warnings, fmt.Sprintf("%s, run %d %s: %s", a.Arms[i].Title, j+1, what, fault))
 			}
+		}
+		if more := faults - maxFaults; more > 0 {
+			a.Warnings = append(a.Warnings, fmt.Sprintf("%s: … and %s more", a.Arms[i].Title, plural(more, "run")))
 		}
 	}
 	for i := range s.Arms {

@@ -125,7 +125,7 @@ func (s *State) Type(key, text string) {
 	s.read(s.form.parse())
 	s.stopTyping()
 	s.choice.key = ""
-	if s.problem(key) == nil {
+	if s.problem(key) == nil && s.problem("link") == nil {
 		s.address.Replace(s.link())
 		s.startSoon()
 	}

@@ -61,7 +61,7 @@ type sweeping struct {
 const (
 	sweepMark = "sweep?"     // begins the part of a link behind its #
 	firstAxis = "c.rq_visit" // is proposed at first: most of what is published hangs on it, and nobody has measured it
-	maxFaults = 5            // that are listed
+	maxFaults = 5            // that are listed, here and of an arm of an answer
 )
 
 // axisNames are the axes' keys in a link.
@@ -84,6 +84,9 @@ func (w *sweeping) fragment() string {
 
 var readable = strings.NewReplacer("%3D", "=", "%2F", "/", "%2C", ",")
 
+// maxSpec is the length of an axis's key and values that is read, in bytes.
+const maxSpec = 2000
+
 // readFragment takes in what a link has behind its #. What is no sweep folds it
 // away, and leaves its axes as they are.
 func (w *sweeping) readFragment(text string) {
@@ -101,6 +104,9 @@ func (w *sweeping) readFragment(text string) {
 		spec, err := url.QueryUnescape(value)
 		if err != nil {
 			spec = value
+		}
+		if len(spec) > maxSpec { // which no field could hold, nor a page draw
+			spec = spec[:maxSpec]
 		}
 		w.axes[i].Key, w.axes[i].Text, _ = strings.Cut(spec, "=")
 	}
@@ -149,7 +155,8 @@ func (w *sweeping) sound() bool { return len(w.question.Axes) > 0 }
 // said words a mistake beside the field that it is in.
 func said(err error) string {
 	if p, ok := err.(scenario.Problem); ok {
-		return fmt.Sprintf("“%s”: want %s.", p.Value, p.Want)
+		_, value, _ := strings.Cut(scenario.Problem{Key: "x", Value: p.Value, Notice: true}.String(), "=") // clipped
+		return fmt.Sprintf("“%s”: want %s.", strings.TrimSuffix(value, ": "), p.Want)
 	}
 	return err.Error()
 }

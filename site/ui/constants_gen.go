@@ -26,7 +26,15 @@ type Constants struct {
 
 type constant struct{ Key, Default, Help string }
 
-func (c *Constants) open() bool { return c.Folds.Open("constants", c.changed() > 0) }
+// Compute is called by Vugu before each render. Once a constant has been changed the list stays
+// open, so that the field in which it is changed back does not go away.
+func (c *Constants) Compute() {
+	if c.changed() > 0 {
+		c.Folds.Keep("constants")
+	}
+}
+
+func (c *Constants) open() bool { return c.Folds.Open("constants", false) }
 
 // changed counts the constants that are not as they are by default.
 func (c *Constants) changed() int {
@@ -76,7 +84,7 @@ func (c *Constants) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn.SetInnerHTML(c.summary())
 		vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
 			EventType: "click",
-			Func:      func(event vugu.DOMEvent) { prevent(event); c.Folds.Toggle("constants", c.changed() > 0) },
+			Func:      func(event vugu.DOMEvent) { prevent(event); c.Folds.Toggle("constants", false) },
 			// TODO: implement capture, etc. mostly need to decide syntax
 		})
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}

@@ -17,6 +17,13 @@ func (f *Folds) Open(name string, def bool) bool {
 	return def
 }
 
+// Keep opens a part that nobody has folded away, for good.
+func (f *Folds) Keep(name string) {
+	if _, ok := f.open[name]; !ok {
+		f.Toggle(name, false)
+	}
+}
+
 // Toggle opens or closes a part.
 func (f *Folds) Toggle(name string, def bool) {
 	if f.open == nil {

@@ -34,6 +34,23 @@
 	const { eval: real } = self;
 	self.eval = () => { self.eval = real; };
 
+	// A render can take away the field that has the focus, which tells of its change at once. Vugu
+	// would wait for the render to end before it looks at that, and so for ever. What was typed is
+	// known already.
+	const { vuguRender } = self;
+	let rendering = false;
+	self.vuguRender = () => {
+		rendering = true;
+		try {
+			vuguRender.call(self);
+		} finally {
+			rendering = false;
+		}
+	};
+	for (const type of ["change", "input"]) {
+		addEventListener(type, (e) => rendering && e.stopImmediatePropagation(), true);
+	}
+
 	// Escape takes away the tip that is shown, until something else is done.
 	const silence = (silent) => document.body.classList.toggle("silent", silent);
 	addEventListener("keydown", (e) => silence(e.key === "Escape"));

@@ -95,7 +95,8 @@ func (f *Form) parse() (scenario.Scenario, []scenario.Problem) {
 // choose returns the form of s with another machine, kernel or workload (key
 // m, k or w). What has its default keeps its default, which may be another
 // one then; a workload's parameters don't outlive it, nor do the idle states of a machine.
-func choose(s scenario.Scenario, key, value string) Form {
+// What else does not go with the choice is lost, which is said.
+func choose(s scenario.Scenario, key, value string) (f Form, lost []scenario.Problem) {
 	drop := []string{key}
 	switch key {
 	case "m":
@@ -113,8 +114,13 @@ func choose(s scenario.Scenario, key, value string) Form {
 		return slices.Contains(drop, k)
 	})
 	pieces = append(pieces, key+"="+url.QueryEscape(value))
-	near, _ := scenario.Parse("?" + strings.Join(pieces, "&"))
-	return formOf(near)
+	near, problems := scenario.Parse("?" + strings.Join(pieces, "&"))
+	for _, p := range problems {
+		if !p.Notice {
+			lost = append(lost, scenario.Problem{Key: p.Key, Value: p.Value, Notice: true, Want: "left out with this choice: want " + p.Want})
+		}
+	}
+	return formOf(near), lost
 }
 
 // An Option is one value of a choice: a short title, which a narrow field

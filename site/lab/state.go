@@ -180,13 +180,15 @@ func (s *State) Choose(key, text string) {
 
 // put puts a text in the field of a key.
 func (s *State) put(key, text string) {
+	var lost []scenario.Problem
 	switch key {
 	case "m", "k", "w":
-		s.form = choose(s.asked, key, text)
+		s.form, lost = choose(s.asked, key, text)
 	default:
 		s.form.set(key, text)
 	}
-	s.read(s.form.parse())
+	asked, problems := s.form.parse()
+	s.read(asked, append(problems, lost...))
 }
 
 // SetIdle enables an idle state of the machine or disables it.

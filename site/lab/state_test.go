@@ -360,6 +360,9 @@ func TestChoosing(t *testing.T) {
 		if v.Form.Text("m") != "power9-smt8" || v.Form.Text("numipi") != "500" || v.Form.Text("cpulist") != "8" || v.Form.Text("c.irq_entry") != "3" {
 			t.Errorf("on the small machine: %s", v.Asked.Query())
 		}
+		if list := v.LinkProblems(); len(list) != 1 || !strings.HasPrefix(list[0], "cpulist=200: left out with this choice: want ") {
+			t.Errorf("of the CPU that it does not have: %q", list)
+		}
 		d.Set("c.irq_entry", "")
 		if v := d.View(); len(v.Asked.Costs) != 0 {
 			t.Errorf("an emptied constant is still changed: %v", v.Asked.Costs)

@@ -37,7 +37,7 @@ func Cautions(s scenario.Scenario) []string {
 			list = append(list, c.Text)
 		}
 	}
-	if r, err := s.Resolve(); err == nil {
+	if r, err := s.Resolve(); err == nil && r.Workload.Calls != nil {
 		for i := range r.Machine.Idle {
 			if state := &r.Machine.Idle[i]; !state.Disabled && state.Exit >= deep {
 				list = append(list, fmt.Sprintf("The idle state %s, which takes %s µs to leave by its table, is enabled. A CPU whose tick is stopped goes by its next timer, so that a "+

@@ -32,8 +32,8 @@ type fairEntity struct {
 
 	// For CFS.
 	ran   sim.Time // since it was last chosen
-	home  int16    // the CPU whose virtual time v is in
-	slept bool     // it left its queue to sleep
+	home  int16    // the CPU whose queue it was last on
+	slept bool     // it left that to sleep: v is in that queue's time; else, off a queue, it counts from it
 }
 
 func (e *fairEntity) virtual(d sim.Time) int64 { return int64(d) * nice0 / e.weight }

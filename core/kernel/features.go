@@ -120,7 +120,7 @@ var Bases = []Base{{
 }, {
 	Key:      "6.10",
 	Title:    "Linux 6.10: EEVDF, HZ=250, PREEMPT_VOLUNTARY",
-	Brief:    "What the first version of SM_IDLE was posted against: in this model the same kernel as 6.11.",
+	Brief:    "The kernel of the weeks in which the first version of SM_IDLE was posted: in this model the same as 6.11.",
 	Note:     "HZ and the preemption model are assumed. None of the differences to 6.11 is modelled. " + rtNote,
 	Tunables: eevdf,
 }, {

@@ -26,8 +26,8 @@ type latency struct {
 }
 
 // catalogue returns the document in which every entry of the catalogues explains
-// itself. It is made here rather than in the page, where it would be a
-// third of the program, and reads without a program.
+// itself. It is made here rather than by the page's program, so that it reads without
+// one and what only it needs is no part of that.
 func catalogue() ([]byte, error) {
 	t, err := template.New("catalogue").Funcs(template.FuncMap{
 		"join":   func(list []string) string { return strings.Join(list, ", ") },

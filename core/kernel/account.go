@@ -99,6 +99,8 @@ const (
 	SwitchesInvoluntary
 	RTLockWaits
 	RTLockLeftQueued
+	Messages
+	MessagesLost
 	Ticks
 	TickStops
 	TickRestarts
@@ -145,6 +147,8 @@ var Counters = [NumCounters]Info{
 	SwitchesInvoluntary: {"switches_involuntary", "context switches away from a task that could have run on"},
 	RTLockWaits:         {"rtlock_waits", "times schedule() was called to wait for an rtlock, on PREEMPT_RT"},
 	RTLockLeftQueued:    {"rtlock_left_queued", "of these: the task stayed on its run queue, which is a fault"},
+	Messages:            {"messages", "messages written to pipes and sockets"},
+	MessagesLost:        {"messages_lost", "messages that found a UDP socket's buffer full"},
 	Ticks:               {"ticks", "ticks handled"},
 	TickStops:           {"tick_stops", "ticks stopped by idle CPUs"},
 	TickRestarts:        {"tick_restarts", "ticks restarted"},

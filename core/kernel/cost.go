@@ -62,6 +62,22 @@ const (
 	CostTimerExpire
 	CostSpinlock
 	CostRTLock
+	CostSwitchProcess
+	CostSyscall
+	CostBlock
+	CostCopy
+	CostPipeWrite
+	CostPipeRead
+	CostUnixWrite
+	CostUnixRead
+	CostTCPSend
+	CostTCPReceive
+	CostUDPSend
+	CostUDPReceive
+	CostPoll
+	CostPollChannel
+	CostEpoll
+	CostFutex
 	NumCosts = iota
 )
 
@@ -79,46 +95,62 @@ const (
 // Costs describes every constant. Figures that are ranges or sums are split by
 // the lengths of the paths.
 var Costs = [NumCosts]CostInfo{
-	CostCallSetup:    {"call_setup", "remote call: from the caller to the push", Cycles, 150, machine.Assumed, turn},
-	CostCallPush:     {"call_push", "remote call: the push without its cache line", Cycles, 20, machine.Assumed, guess},
-	CostCallReturn:   {"call_return", "remote call: from the callee's unlock, seen, back to the caller", Cycles, 85, machine.Assumed, turn},
-	CostRelax:        {"relax", "spinning: from one look to the next, a pause instruction", Cycles, 140, machine.Cited, "a pause instruction takes about 140 cycles on Intel cores since Skylake"},
-	CostIPISend:      {"ipi_send", "writing the interrupt controller's register", Uncore, 150_000, machine.Assumed, "IPI send 150 ns"},
-	CostIRQEntry:     {"irq_entry", "interrupt entry in software", Cycles, 380, machine.Assumed, "IPI delivery and entry of about 600 ns, less the delivery" + at19},
-	CostIRQExit:      {"irq_exit", "interrupt exit", Cycles, 520, machine.Assumed, "IPI handler exit 250 to 300 ns" + at19},
-	CostFlush:        {"flush", "call queue: taking the list, without its cache line", Cycles, 60, machine.Assumed, guess},
-	CostCallFunc:     {"call_func", "call queue: one function that does nothing, with its unlock", Cycles, 40, machine.Assumed, guess},
-	CostFlushWake:    {"flush_wake", "call queue: one queued wakeup, without its enqueueing", Cycles, 150, machine.Assumed, guess},
-	CostFlushExit:    {"flush_exit", "call queue: from the last function's unlock to interrupts on", Cycles, 80, machine.Assumed, guess},
-	CostIdleTop:      {"idle_top", "idle loop: its top, until the polling flag is set", Cycles, 80, machine.Assumed, idleIn},
-	CostIdleEnter:    {"idle_enter", "idle loop: from the polling flag to the first look at NEED_RESCHED", Cycles, 300, machine.Assumed, idleIn},
-	CostGovernor:     {"governor", "idle loop: choosing a state", Cycles, 500, machine.Assumed, idleIn},
-	CostTickStop:     {"tick_stop", "idle loop: stopping the tick", Cycles, 400, machine.Assumed, idleOut},
-	CostStateEnter:   {"state_enter", "idle loop: from the choice into the state", Cycles, 400, machine.Assumed, idleIn},
-	CostReflect:      {"reflect", "idle loop: from the state's end back to the loop", Cycles, 200, machine.Assumed, idleOut},
-	CostTickRestart:  {"tick_restart", "idle loop: restarting the tick", Cycles, 400, machine.Assumed, idleOut},
-	CostIdleLeave:    {"idle_leave", "idle loop: from NEED_RESCHED seen to the polling flag's clearing", Cycles, 150, machine.Assumed, idleOut},
-	CostScheduleHead: {"schedule_head", "schedule(): entry, RCU note, lock", Cycles, 150, machine.Assumed, fixed},
-	CostClock:        {"clock", "updating a run queue's clock: one clock read", Picoseconds, 12_000, machine.Assumed, "rdtsc takes about 12 ns"},
-	CostPick:         {"pick", "picking the next task: class shortcut, put and set, the cheap newidle exit", Cycles, 220, machine.Assumed, "pick, put and set idle and cheap newidle exit 80 to 150 ns" + at19},
-	CostScheduleTail: {"schedule_tail", "schedule(): callbacks, unlock, interrupts on", Cycles, 200, machine.Assumed, fixed},
-	CostDequeue:      {"dequeue", "taking a task off a run queue", Cycles, 500, machine.Assumed, guess},
-	CostEnqueue:      {"enqueue", "putting a task on a run queue", Cycles, 600, machine.Assumed, guess},
-	CostSwitch:       {"switch", "context switch", Picoseconds, 1_100_000, machine.Cited, switched},
-	CostNewidle:      {"newidle", "newidle balance: set-up, blocked averages, dropping and retaking the lock", Cycles, 500, machine.Assumed, guess},
-	CostPass:         {"pass", "balance pass: what it costs beside its visits", Cycles, 150, machine.Assumed, guess},
-	CostRQVisit:      {"rq_visit", "balance pass: looking at one run queue", Picoseconds, 30_000, machine.Assumed, "a few lines, most of them still in the CPU's own caches"},
-	CostGroupVisit:   {"group_visit", "balance pass: summing up one group", Picoseconds, 30_000, machine.Assumed, guess},
-	CostDetachCheck:  {"detach_check", "balance pass: looking whether one task can be moved", Cycles, 100, machine.Assumed, guess},
-	CostMigrate:      {"migrate", "balance pass: moving one task", Cycles, 2000, machine.Assumed, guess},
-	CostNohzVisit:    {"nohz_visit", "nohz idle balance and the update of blocked load: one idle CPU, without its passes", Cycles, 300, machine.Assumed, guess},
-	CostWakeup:       {"wakeup", "waking a task, without its enqueueing", Cycles, 800, machine.Assumed, guess},
-	CostIdleCheck:    {"idle_check", "idle search: one CPU", Picoseconds, 15_000, machine.Assumed, guess},
-	CostTick:         {"tick", "the tick's work", Cycles, 3000, machine.Assumed, guess},
-	CostTimerArm:     {"timer_arm", "arming a timer", Cycles, 400, machine.Assumed, guess},
-	CostSpinlock:     {"spinlock", "taking a spinlock or giving it back, without its cache line", Cycles, 20, machine.Assumed, guess},
-	CostRTLock:       {"rtlock", "PREEMPT_RT: queueing for an rtlock, until schedule()", Cycles, 400, machine.Assumed, guess},
-	CostTimerExpire:  {"timer_expire", "expiring a timer", Cycles, 400, machine.Assumed, guess},
+	CostCallSetup:     {"call_setup", "remote call: from the caller to the push", Cycles, 150, machine.Assumed, turn},
+	CostCallPush:      {"call_push", "remote call: the push without its cache line", Cycles, 20, machine.Assumed, guess},
+	CostCallReturn:    {"call_return", "remote call: from the callee's unlock, seen, back to the caller", Cycles, 85, machine.Assumed, turn},
+	CostRelax:         {"relax", "spinning: from one look to the next, a pause instruction", Cycles, 140, machine.Cited, "a pause instruction takes about 140 cycles on Intel cores since Skylake"},
+	CostIPISend:       {"ipi_send", "writing the interrupt controller's register", Uncore, 150_000, machine.Assumed, "IPI send 150 ns"},
+	CostIRQEntry:      {"irq_entry", "interrupt entry in software", Cycles, 380, machine.Assumed, "IPI delivery and entry of about 600 ns, less the delivery" + at19},
+	CostIRQExit:       {"irq_exit", "interrupt exit", Cycles, 520, machine.Assumed, "IPI handler exit 250 to 300 ns" + at19},
+	CostFlush:         {"flush", "call queue: taking the list, without its cache line", Cycles, 60, machine.Assumed, guess},
+	CostCallFunc:      {"call_func", "call queue: one function that does nothing, with its unlock", Cycles, 40, machine.Assumed, guess},
+	CostFlushWake:     {"flush_wake", "call queue: one queued wakeup, without its enqueueing", Cycles, 150, machine.Assumed, guess},
+	CostFlushExit:     {"flush_exit", "call queue: from the last function's unlock to interrupts on", Cycles, 80, machine.Assumed, guess},
+	CostIdleTop:       {"idle_top", "idle loop: its top, until the polling flag is set", Cycles, 80, machine.Assumed, idleIn},
+	CostIdleEnter:     {"idle_enter", "idle loop: from the polling flag to the first look at NEED_RESCHED", Cycles, 300, machine.Assumed, idleIn},
+	CostGovernor:      {"governor", "idle loop: choosing a state", Cycles, 500, machine.Assumed, idleIn},
+	CostTickStop:      {"tick_stop", "idle loop: stopping the tick", Cycles, 400, machine.Assumed, idleOut},
+	CostStateEnter:    {"state_enter", "idle loop: from the choice into the state", Cycles, 400, machine.Assumed, idleIn},
+	CostReflect:       {"reflect", "idle loop: from the state's end back to the loop", Cycles, 200, machine.Assumed, idleOut},
+	CostTickRestart:   {"tick_restart", "idle loop: restarting the tick", Cycles, 400, machine.Assumed, idleOut},
+	CostIdleLeave:     {"idle_leave", "idle loop: from NEED_RESCHED seen to the polling flag's clearing", Cycles, 150, machine.Assumed, idleOut},
+	CostScheduleHead:  {"schedule_head", "schedule(): entry, RCU note, lock", Cycles, 150, machine.Assumed, fixed},
+	CostClock:         {"clock", "updating a run queue's clock: one clock read", Picoseconds, 12_000, machine.Assumed, "rdtsc takes about 12 ns"},
+	CostPick:          {"pick", "picking the next task: class shortcut, put and set, the cheap newidle exit", Cycles, 220, machine.Assumed, "pick, put and set idle and cheap newidle exit 80 to 150 ns" + at19},
+	CostScheduleTail:  {"schedule_tail", "schedule(): callbacks, unlock, interrupts on", Cycles, 200, machine.Assumed, fixed},
+	CostDequeue:       {"dequeue", "taking a task off a run queue", Cycles, 500, machine.Assumed, guess},
+	CostEnqueue:       {"enqueue", "putting a task on a run queue", Cycles, 600, machine.Assumed, guess},
+	CostSwitch:        {"switch", "context switch", Picoseconds, 1_100_000, machine.Cited, switched},
+	CostNewidle:       {"newidle", "newidle balance: set-up, blocked averages, dropping and retaking the lock", Cycles, 500, machine.Assumed, guess},
+	CostPass:          {"pass", "balance pass: what it costs beside its visits", Cycles, 150, machine.Assumed, guess},
+	CostRQVisit:       {"rq_visit", "balance pass: looking at one run queue", Picoseconds, 30_000, machine.Assumed, "a few lines, most of them still in the CPU's own caches"},
+	CostGroupVisit:    {"group_visit", "balance pass: summing up one group", Picoseconds, 30_000, machine.Assumed, guess},
+	CostDetachCheck:   {"detach_check", "balance pass: looking whether one task can be moved", Cycles, 100, machine.Assumed, guess},
+	CostMigrate:       {"migrate", "balance pass: moving one task", Cycles, 2000, machine.Assumed, guess},
+	CostNohzVisit:     {"nohz_visit", "nohz idle balance and the update of blocked load: one idle CPU, without its passes", Cycles, 300, machine.Assumed, guess},
+	CostWakeup:        {"wakeup", "waking a task, without its enqueueing", Cycles, 800, machine.Assumed, guess},
+	CostIdleCheck:     {"idle_check", "idle search: one CPU", Picoseconds, 15_000, machine.Assumed, guess},
+	CostTick:          {"tick", "the tick's work", Cycles, 3000, machine.Assumed, guess},
+	CostTimerArm:      {"timer_arm", "arming a timer", Cycles, 400, machine.Assumed, guess},
+	CostSpinlock:      {"spinlock", "taking a spinlock or giving it back, without its cache line", Cycles, 20, machine.Assumed, guess},
+	CostRTLock:        {"rtlock", "PREEMPT_RT: queueing for an rtlock, until schedule()", Cycles, 400, machine.Assumed, guess},
+	CostSwitchProcess: {"switch_process", "context switch to another process, beyond one between threads", Picoseconds, 1_300_000, machine.Cited, "a list post: 2400 ns between processes, 1100 ns between threads"},
+	CostSyscall:       {"syscall", "entering the kernel and leaving it", Cycles, 300, machine.Assumed, guess},
+	CostBlock:         {"block", "going to sleep on a wait queue, until schedule(), and leaving the queue later", Cycles, 400, machine.Assumed, guess},
+	CostCopy:          {"copy", "copying a KiB between user space and the kernel", Cycles, 250, machine.Assumed, "4 bytes a cycle, as for data in the second-level cache"},
+	CostPipeWrite:     {"pipe_write", "writing a message to a pipe, without its copy and what waking takes", Cycles, 1600, machine.Assumed, guess},
+	CostPipeRead:      {"pipe_read", "reading a message from a pipe, likewise", Cycles, 1400, machine.Assumed, guess},
+	CostUnixWrite:     {"unix_write", "sending a message on an AF_UNIX socket, likewise: its buffer is allocated", Cycles, 4000, machine.Assumed, guess},
+	CostUnixRead:      {"unix_read", "receiving a message from an AF_UNIX socket, likewise", Cycles, 3000, machine.Assumed, guess},
+	CostTCPSend:       {"tcp_send", "sending on TCP over loopback, likewise: down the stack and up again in softirq", Cycles, 9000, machine.Assumed, guess},
+	CostTCPReceive:    {"tcp_receive", "receiving from TCP, likewise", Cycles, 3000, machine.Assumed, guess},
+	CostUDPSend:       {"udp_send", "sending on UDP over loopback, likewise", Cycles, 6500, machine.Assumed, guess},
+	CostUDPReceive:    {"udp_receive", "receiving from UDP, likewise", Cycles, 2000, machine.Assumed, guess},
+	CostPoll:          {"poll", "poll(), without what it looks at", Cycles, 500, machine.Assumed, guess},
+	CostPollChannel:   {"poll_channel", "poll(): one file descriptor; epoll_wait(): one that is ready", Cycles, 120, machine.Assumed, guess},
+	CostEpoll:         {"epoll", "epoll_wait(), without what it reports", Cycles, 600, machine.Assumed, guess},
+	CostFutex:         {"futex", "a futex call, without sleeping or waking", Cycles, 600, machine.Assumed, guess},
+	CostTimerExpire:   {"timer_expire", "expiring a timer", Cycles, 400, machine.Assumed, guess},
 }
 
 // CostInfo says what a constant is and where its value comes from.

@@ -51,6 +51,10 @@ type cpu struct {
 	pass      pass
 	soft      rebalance
 	wake      waking
+	note      notice
+	bh        bool // its task's system call ends in a softirq
+
+	mm int // the address space that is loaded
 
 	blocked bool // the idle loop is to update the blocked load of idle CPUs
 }
@@ -111,6 +115,8 @@ const (
 	stLock
 	stUnlock
 	stUnlocked
+	stChannelLocked
+	stNotify
 	stCallAllPush
 	stCallAllSignal
 	stCallAllWait
@@ -261,6 +267,12 @@ func (k *Kernel) run(c *cpu) {
 		k.unlockTask(c)
 	case stUnlocked:
 		k.unlocked(c)
+	case stChannelLocked:
+		if k.channelLocked(c) {
+			k.runTask(c)
+		}
+	case stNotify:
+		k.notifyNext(c)
 	case stCallAllPush:
 		k.callAllPush(c)
 	case stCallAllSignal:

@@ -45,7 +45,7 @@ func (k *Kernel) irqReturn(c *cpu) {
 	}
 	if c.needResched && c.rq.curr != noTask && c.frame[0].step == stComputed {
 		if t := &k.tasks[c.rq.curr]; k.preemptible(t) {
-			t.left = k.abandon(c)
+			t.left = k.unpaced(c, k.abandon(c))
 			c.t = k.now
 			c.mode = modeNone // as on the way back to user mode: its state is runnable, so that the mode makes no difference
 			k.schedule(c)

@@ -73,6 +73,13 @@ type Kernel struct {
 	tasks []task
 	locks []spinlock
 
+	channels []channel
+	gates    []event
+	mutexes  []mutex
+
+	busy   []int16   // by machine.CPU.Core: threads that run a task
+	forked [][]int32 // by machine.Domain.ID, then group: tasks that started there
+
 	noise, initial, work sim.Rand
 
 	numaSlack  []int     // by machine.Domain.ID
@@ -131,7 +138,9 @@ func New(cfg Config) (*Kernel, error) {
 	for _, d := range k.m.All {
 		k.groups[d.ID] = make([]group, len(d.Groups))
 		k.numaSlack = append(k.numaSlack, numaSlack(k.m, d))
+		k.forked = append(k.forked, make([]int32, len(d.Groups)))
 	}
+	k.initCores()
 	k.horizon = sim.Never / sim.Time(len(k.m.CPUs))
 	if cfg.Horizon > 0 {
 		k.horizon = min(k.horizon, cfg.Horizon)

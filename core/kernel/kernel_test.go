@@ -74,7 +74,7 @@ func finish(t testing.TB, k *Kernel) Snapshot {
 var fast = Features{IdleReentry: IdleFast, PreemptTest: PreemptExactly}
 
 // storm is a task on CPU 0 that calls target n times and ends the run.
-func storm(target int16, n, wait int32) TaskSpec {
+func storm(target int32, n, wait int32) TaskSpec {
 	return TaskSpec{Name: "storm", CPUs: []int{0}, Kthread: true, Prog: []Op{
 		{Kind: OpSleep, D: 10 * sim.Millisecond},
 		{Kind: OpBegin},
@@ -102,7 +102,7 @@ func TestCallsTakeOnePathEach(t *testing.T) {
 			m = lookup(t, machineKey)
 		}
 		for _, f := range []Features{{}, fast} {
-			for target := range int16(16) {
+			for target := range int32(16) {
 				for wait := range int32(2) {
 					k := newKernel(t, m, f, uint32(target))
 					if target == 5 {

@@ -29,13 +29,13 @@ func randomTask(r *sim.Rand, cpus, locks, i int) TaskSpec {
 		case 2, 3:
 			s.Prog = append(s.Prog, Op{Kind: OpSleep, D: span(), N: int32(r.Below(100))})
 		case 4:
-			s.Prog = append(s.Prog, Op{Kind: OpCall, Obj: int16(r.Below(int64(cpus))), N: int32(r.Below(2))})
+			s.Prog = append(s.Prog, Op{Kind: OpCall, Obj: int32(r.Below(int64(cpus))), N: int32(r.Below(2))})
 		case 5:
 			s.Prog = append(s.Prog, Op{Kind: OpResched})
 		case 6:
 			s.Prog = append(s.Prog, Op{Kind: OpCallAll, N: int32(r.Below(2))})
 		default:
-			l := int16(r.Below(int64(locks)))
+			l := int32(r.Below(int64(locks)))
 			s.Prog = append(s.Prog, Op{Kind: OpLock, Obj: l})
 			for range r.Below(3) {
 				s.Prog = append(s.Prog, Op{Kind: OpCompute, D: span() / 8, N: int32(r.Below(100))})
@@ -46,7 +46,7 @@ func randomTask(r *sim.Rand, cpus, locks, i int) TaskSpec {
 	// A loop over all, with a pause of at least a microsecond so that time goes on.
 	s.Prog = append(s.Prog, Op{Kind: OpSleep, D: sim.Microsecond + span(), N: 50})
 	if n := int32(len(s.Prog)); r.Below(4) > 0 {
-		s.Prog = append(s.Prog, Op{Kind: OpLoop, Obj: int16(n), N: int32(r.Below(3)) * 50})
+		s.Prog = append(s.Prog, Op{Kind: OpLoop, Obj: int32(n), N: int32(r.Below(3)) * 50})
 	}
 	return s
 }

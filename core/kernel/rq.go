@@ -130,7 +130,13 @@ func (k *Kernel) setOverloaded(v bool) {
 }
 
 // setCurr makes task t, or noTask, the one that runs on c.
-func (k *Kernel) setCurr(c *cpu, t int32) { k.account(c, func() { c.rq.curr = t }) }
+func (k *Kernel) setCurr(c *cpu, t int32) {
+	was := c.rq.curr
+	k.account(c, func() { c.rq.curr = t })
+	if busy := t != noTask; busy != (was != noTask) {
+		k.coreChanged(c, busy)
+	}
+}
 
 // activate puts the woken task t on c's run queue at time now. The caller holds the lock.
 func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {

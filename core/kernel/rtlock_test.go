@@ -27,10 +27,10 @@ func contend(t *testing.T, f Features, rt, check bool) (*Kernel, Status, Snapsho
 		spawn(t, k, TaskSpec{Name: fmt.Sprint(i), CPUs: []int{i % 3}, Prog: []Op{
 			{Kind: OpBegin, N: 6},
 			{Kind: OpStamp},
-			{Kind: OpLock, Obj: int16(id)},
-			{Kind: OpMark, Obj: int16(wait)},
+			{Kind: OpLock, Obj: int32(id)},
+			{Kind: OpMark, Obj: int32(wait)},
 			{Kind: OpCompute, D: 20 * sim.Microsecond, N: 50},
-			{Kind: OpUnlock, Obj: int16(id)},
+			{Kind: OpUnlock, Obj: int32(id)},
 			{Kind: OpCompute, D: 20 * sim.Microsecond, N: 50},
 			{Kind: OpLoop, Obj: 6, N: 500},
 			{Kind: OpEnd, N: 6},

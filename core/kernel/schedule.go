@@ -107,11 +107,24 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 			k.setNext(c, next)
 		}
 		k.setCurr(c, next)
-		k.pay(c, TimeSwitch, CostSwitch)
+		k.switchTo(c, next)
 	}
 	k.release(c, &c.rq.lock)
 	k.pay(c, TimeSchedule, CostScheduleTail)
 	k.then(c, stScheduled)
+}
+
+// switchTo is the context switch to task next. The idle task borrows the address space that
+// is loaded, so that coming back from it to the same process is cheap.
+func (k *Kernel) switchTo(c *cpu, next int32) {
+	k.pay(c, TimeSwitch, CostSwitch)
+	if next == noTask {
+		return
+	}
+	if mm := k.tasks[next].spec.Process; mm != 0 && mm != c.mm {
+		c.mm = mm
+		k.pay(c, TimeSwitch, CostSwitchProcess)
+	}
 }
 
 // scheduled is c past schedule(), with interrupts on.

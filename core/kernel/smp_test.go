@@ -173,7 +173,7 @@ func TestBarrier(t *testing.T) {
 			{Kind: OpSleep, D: sim.Time(1+cpu) * sim.Millisecond},
 			{Kind: OpStamp},
 			{Kind: OpBegin, N: 4},
-			{Kind: OpMark, Obj: int16(early)},
+			{Kind: OpMark, Obj: int32(early)},
 			{Kind: OpCompute, D: sim.Time(1+cpu) * sim.Millisecond},
 			{Kind: OpEnd, N: 4},
 		}})
@@ -197,7 +197,7 @@ func TestLoopTimeout(t *testing.T) {
 		k := newKernel(t, small(t), Features{}, 1)
 		id := k.Metric()
 		spawn(t, k, TaskSpec{Name: "loop", CPUs: []int{0}, Kthread: true, Prog: []Op{
-			{Kind: OpBegin}, {Kind: OpStamp}, {Kind: OpCompute, D: 100 * sim.Microsecond}, {Kind: OpMark, Obj: int16(id)},
+			{Kind: OpBegin}, {Kind: OpStamp}, {Kind: OpCompute, D: 100 * sim.Microsecond}, {Kind: OpMark, Obj: int32(id)},
 			{Kind: OpLoop, Obj: 3, N: c.n, D: c.d}, {Kind: OpEnd},
 		}})
 		if s := finish(t, k); int64(s.Hists[id].N) != c.want {
@@ -212,7 +212,7 @@ func TestDelivery(t *testing.T) {
 	call := k.Metric()
 	delivery := k.SampleDelivery()
 	s := storm(3, 200, 1)
-	s.Prog = []Op{s.Prog[0], s.Prog[1], {Kind: OpStamp}, s.Prog[2], {Kind: OpMark, Obj: int16(call)}, {Kind: OpLoop, Obj: 3, N: 200}, {Kind: OpEnd}}
+	s.Prog = []Op{s.Prog[0], s.Prog[1], {Kind: OpStamp}, s.Prog[2], {Kind: OpMark, Obj: int32(call)}, {Kind: OpLoop, Obj: 3, N: 200}, {Kind: OpEnd}}
 	spawn(t, k, s)
 	r := finish(t, k)
 	c, d := &r.Hists[call], &r.Hists[delivery]

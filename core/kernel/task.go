@@ -11,27 +11,48 @@ type OpKind uint8
 
 // The operations.
 const (
-	OpCompute OpKind = iota // compute for D, ±N %
-	OpSleep                 // sleep for D, ±N %
-	OpCall                  // call a function on CPU Obj; N=1: wait until it has run
-	OpCallAll               // call a function on every other CPU; N=1: wait until it has run on all
-	OpLoop                  // go back Obj operations, N times in all; N=0: for ever; D>0: until D of the measured window has passed at the latest
-	OpLock                  // take lock Obj
-	OpUnlock                // give lock Obj back: nothing that takes time but computing may come between the two
-	OpResched               // cond_resched
-	OpStamp                 // note the time, for OpMark
-	OpMark                  // add the time since OpStamp to metric Obj
-	OpBegin                 // the measured window begins, when N tasks (at least one) have got here: the others spin
-	OpEnd                   // the measured window, and with it the run, ends, when N tasks (at least one) have got here
+	OpCompute     OpKind = iota // compute for D, ±N %
+	OpSleep                     // sleep for D, ±N %
+	OpCall                      // call a function on CPU Obj; N=1: wait until it has run
+	OpCallAll                   // call a function on every other CPU; N=1: wait until it has run on all
+	OpLoop                      // go back Obj operations, N times in all; N=0: for ever; D>0: until D of the measured window has passed at the latest
+	OpLock                      // take lock Obj
+	OpUnlock                    // give lock Obj back: nothing that takes time but computing may come between the two
+	OpWrite                     // write a message to channel Obj
+	OpRead                      // read from channel Obj: a message, or as many as there are up to N
+	OpPoll                      // wait until one of the N channels from Obj on can be read, and take note of which
+	OpEpoll                     // the same, by epoll
+	OpPost                      // give event Obj
+	OpAwait                     // take event Obj, or the task's own one if Obj is OwnEvent, once it is given
+	OpEnlist                    // join the list of event Obj, whose members wait on their own events, and give Obj
+	OpDismiss                   // give all on the list of event Obj their own events, and note the time for their OpMark N=1
+	OpMutexLock                 // take mutex Obj
+	OpMutexUnlock               // give back the mutex that was taken
+	OpResched                   // cond_resched
+	OpStamp                     // note the time, for OpMark, in place N: 0 or 1
+	OpMark                      // add the time since OpStamp N to metric Obj
+	OpBegin                     // the measured window begins, when N tasks (at least one) have got here: the others spin
+	OpEnd                       // the measured window, and with it the run, ends, when N tasks (at least one) have got here
 )
 
 // An Op is one operation.
 type Op struct {
 	Kind OpKind
-	Obj  int16
+	At   Addressing
+	Obj  int32
 	N    int32
 	D    sim.Time
 }
+
+// Addressing says which object an operation is about.
+type Addressing uint8
+
+// The ways to say it.
+const (
+	AtObj   Addressing = iota // Obj
+	AtFound                   // as many after Obj as the channel that OpPoll took note of is after the first one
+	AtCPU                     // as many after Obj as the CPU that the task runs on
+)
 
 // A TaskSpec describes a task.
 type TaskSpec struct {
@@ -41,6 +62,7 @@ type TaskSpec struct {
 	Nice    int   // -20 to 19
 	Like    int   // it draws the same random numbers as the task that is spawned as number Like, from 1; 0: its own
 	Kthread bool  // runs in kernel mode: preempted only where it asks for it, but for PREEMPT_RT
+	Process int   // the address space that it runs in: tasks of the same number are threads of a process; 0: any
 }
 
 // maxLoops is how many loops a program may have.
@@ -51,7 +73,7 @@ type taskState uint8
 
 const (
 	taskRunning  taskState = iota // runnable, or running
-	taskSleeping                  // until its timer expires
+	taskSleeping                  // until its timer expires, or what it waits for has come
 	taskLockWait                  // TASK_RTLOCK_WAIT: until a lock is free, on PREEMPT_RT
 	taskExited
 )
@@ -71,7 +93,18 @@ type task struct {
 	rand  sim.Rand // what its program draws
 	loops [maxLoops]struct{ pc, n int32 }
 	depth int
-	stamp sim.Time
+	stamp [2]sim.Time
+
+	inSyscall bool    // it computes for a system call, or waits in one
+	slept     bool    // and has slept in it
+	polls     bool    // and waits for one of several channels
+	epolls    bool    // by epoll
+	awaits    bool    // and waits for an event
+	ready     []int32 // channels that the last poll has found and that are not taken yet
+	found     int32   // the one that was taken last
+	own       event
+	enlisted  bool  // it is on an event's list
+	mutex     int32 // that it has or wants; noTask: none
 
 	call      desc // its own call descriptor
 	callCPU   int16
@@ -96,7 +129,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	if s.Nice < -20 || s.Nice > 19 {
 		return bad("nice %d: want -20 to 19", s.Nice)
 	}
-	home := 0
+	home := -1
 	var allowed []bool
 	if s.CPUs != nil {
 		if len(s.CPUs) == 0 {
@@ -112,7 +145,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		}
 	}
 	// A loop must take time, or the simulation would stand still in it.
-	loops, locked := 0, int16(-1)
+	loops, locked, mutexed := 0, int32(-1), false
 	for pc, op := range s.Prog {
 		if locked >= 0 && op.Kind != OpCompute && op.Kind != OpUnlock && op.Kind != OpStamp && op.Kind != OpMark {
 			return bad("operation %d: it holds a lock", pc)
@@ -150,28 +183,47 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 			}
 			timed := false
 			for _, o := range s.Prog[from:pc] {
-				timed = timed || o.Kind == OpCall || o.Kind == OpCallAll || o.Kind == OpLock || (o.Kind == OpCompute || o.Kind == OpSleep) && o.D > 0 && o.N < 100
+				timed = timed || o.takesTime()
 			}
 			if !timed {
 				return bad("operation %d: the loop takes no time", pc)
 			}
 		case OpMark:
-			if int(op.Obj) < 0 || int(op.Obj) >= len(k.metrics) {
-				return bad("operation %d: no metric %d", pc, op.Obj)
+			if int(op.Obj) < 0 || int(op.Obj) >= len(k.metrics) || op.N < 0 || op.N > 1 {
+				return bad("operation %d: no metric %d, or no stamp %d", pc, op.Obj, op.N)
+			}
+		case OpStamp:
+			if op.N < 0 || op.N > 1 {
+				return bad("operation %d: no stamp %d", pc, op.N)
+			}
+		case OpWrite, OpRead, OpPoll, OpEpoll, OpPost, OpAwait, OpEnlist, OpDismiss, OpMutexLock, OpMutexUnlock:
+			if op.Kind == OpMutexLock || op.Kind == OpMutexUnlock {
+				if mutexed == (op.Kind == OpMutexLock) {
+					return bad("operation %d: it takes one mutex at a time, and gives it back", pc)
+				}
+				mutexed = !mutexed
+			}
+			all, about := k.objects(&op)
+			if op.Obj < 0 && about > 0 || int(op.Obj)+about > all {
+				return bad("operation %d is about %d objects from %d on, and there are %d", pc, about, op.Obj, all)
 			}
 		case OpBegin:
 			if op.N > 1 && k.barrier == nil {
 				k.barrier, k.barrierLine = make([]int16, 0, op.N), k.newLine(home)
 			}
-		case OpResched, OpStamp, OpEnd:
+		case OpResched, OpEnd:
 		default:
 			return bad("operation %d is of no known kind: %d", pc, op.Kind)
 		}
 	}
-	if locked >= 0 {
-		return bad("it ends with lock %d", locked)
+	if locked >= 0 || mutexed {
+		return bad("it ends with a lock")
+	}
+	if home < 0 {
+		home = k.forkCPU()
 	}
 	id := uint32(len(k.tasks))
+	k.pollsFrom(int32(id), s.Prog)
 	stream := id
 	if s.Like > 0 {
 		stream = uint32(s.Like - 1)
@@ -179,11 +231,24 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	k.tasks = append(k.tasks, task{
 		fairEntity: fairEntity{weight: niceWeight[s.Nice+20]},
 		spec:       &s, allowed: allowed, state: taskSleeping, cpu: int16(home),
-		call: desc{line: k.newLine(home), waiter: -1},
-		rand: k.work.Fork(stream),
+		call:  desc{line: k.newLine(home), waiter: -1},
+		own:   event{line: k.newLine(home)},
+		mutex: noTask,
+		rand:  k.work.Fork(stream),
 	})
 	k.armTimer(&k.cpus[home], id, 0)
 	return nil
+}
+
+// takesTime tells whether time passes in an operation, however it goes.
+func (op *Op) takesTime() bool {
+	switch op.Kind {
+	case OpCall, OpCallAll, OpLock, OpWrite, OpRead:
+		return true
+	case OpCompute, OpSleep:
+		return op.D > 0 && op.N < 100
+	}
+	return false
 }
 
 func (t *task) allows(cpu int16) bool { return t.allowed == nil || t.allowed[cpu] }
@@ -205,6 +270,12 @@ func (k *Kernel) runTask(c *cpu) {
 		if t.left > 0 {
 			k.compute(c, t)
 			return
+		}
+		if t.inSyscall {
+			if !k.act(c, t, &t.spec.Prog[t.pc]) {
+				return
+			}
+			continue
 		}
 		if c.needResched && k.preemptible(t) { // on the way back to user mode
 			c.mode = modeNone
@@ -235,7 +306,7 @@ func (k *Kernel) runTask(c *cpu) {
 			k.then(c, stBlock)
 			return
 		case OpCall:
-			k.callStart(c, op.Obj, op.N != 0)
+			k.callStart(c, int16(op.Obj), op.N != 0)
 			return
 		case OpLock, OpUnlock:
 			t.pc-- // until it is done
@@ -256,11 +327,17 @@ func (k *Kernel) runTask(c *cpu) {
 				k.then(c, stBlock)
 				return
 			}
+		case OpWrite, OpRead, OpPoll, OpEpoll, OpPost, OpAwait, OpEnlist, OpDismiss, OpMutexLock, OpMutexUnlock:
+			if !k.withoutKernel(c, t, op) {
+				t.pc--
+				t.inSyscall = true
+				t.left = k.jitter(c, k.syscallCost(c, t, op))
+			}
 		case OpStamp:
-			t.stamp = c.t
+			t.stamp[op.N] = c.t
 		case OpMark:
 			if k.opened {
-				k.metrics[op.Obj].Add(int64(c.t - t.stamp))
+				k.metrics[op.Obj].Add(int64(c.t - t.stamp[op.N]))
 			}
 		case OpBegin, OpEnd:
 			if c.t > k.now { // the edge is where the path has got to
@@ -347,10 +424,10 @@ func (k *Kernel) compute(c *cpu, t *task) {
 	switch {
 	case t.spec.Kthread:
 		kind = TimeKthread
-	case t.holds:
+	case t.holds || t.inSyscall:
 		kind = TimeSyscall
 	}
-	k.charge(c, kind, t.left)
+	k.charge(c, kind, k.paced(c, t.left))
 	k.then(c, stComputed)
 }
 
@@ -361,7 +438,9 @@ func (k *Kernel) computed(c *cpu) {
 
 // preemptible tells whether t can be made to give way where it is: in user mode, or
 // on PREEMPT_RT anywhere.
-func (k *Kernel) preemptible(t *task) bool { return (!t.spec.Kthread || k.rt()) && !t.noPreempt }
+func (k *Kernel) preemptible(t *task) bool {
+	return (!t.spec.Kthread && !t.inSyscall || k.rt()) && !t.noPreempt
+}
 
 // block calls schedule(): because the task sleeps, or because it gives way.
 func (k *Kernel) block(c *cpu) {

@@ -68,7 +68,7 @@ func (k *Kernel) timer(c *cpu) {
 			}
 		}
 		k.pay(c, TimeTimer, CostTimerExpire)
-		k.wakeUp(c, int32(id), stTimer)
+		k.wakeUp(c, int32(id), wakeFlags{}, stTimer)
 		return
 	}
 	c.due, c.duePos = c.due[:0], 0

@@ -8,8 +8,13 @@ type waking struct {
 	waited bool // for the task to be off its CPU
 }
 
+// wakeFlags is what a waker says of its wakeup.
+type wakeFlags struct {
+	sync bool // it is about to sleep
+}
+
 // wakeUp begins try_to_wake_up for task id on c, whose path goes on with ret.
-func (k *Kernel) wakeUp(c *cpu, id int32, ret step) {
+func (k *Kernel) wakeUp(c *cpu, id int32, flags wakeFlags, ret step) {
 	t := &k.tasks[id]
 	if t.state != taskSleeping && t.state != taskLockWait {
 		k.broken("task %s is woken and does not sleep", t.spec.Name)

@@ -54,6 +54,11 @@ var lightSleep = Figure{200 * ns, 250 * ns, 300 * ns, Assumed,
 	"200 to 300 ns, a usual figure for light sleeps; the 1 µs of the driver tables is excluded by the fastest published ipistorm " +
 		"runs (1.13 µs for a whole call, if the unit is ns for 100,000 calls)"}
 
+// smt2 is how two threads share a core.
+func smt2() Sharing {
+	return Sharing{[]int64{100, 160}, Assumed, "no figure was found: two threads are taken to give 1.25 times the throughput of one, as is usual for mixed work"}
+}
+
 // poll is cpuidle's polling state.
 func poll() IdleState {
 	return IdleState{Name: "POLL", Polling: true, Basis: Cited, Source: "cpuidle's polling state: no latency, no residency",
@@ -119,10 +124,11 @@ func epyc2x64() *Machine {
 		Brief: "Two EPYC gen 3 processors whose last-level caches serve eight cores each: the machine that SM_IDLE was first measured on.",
 		Note: "EPYC 7763 class. Boost on, C2 disabled, one node per socket (NPS1), as in the SM_IDLE runs. " +
 			"The clock of a core among mostly idle ones is assumed to be 3.4 GHz (up to 3.5).",
-		KHz:    3_400_000,
-		Uncore: Scale{100, 110, Assumed, "the fabric clock is fixed under load; 10 % for its power states"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.Nodes(),
+		KHz:     3_400_000,
+		Uncore:  Scale{100, 110, Assumed, "the fabric clock is fixed under load; 10 % for its power states"},
+		Sharing: smt2(),
+		CPUs:    t.CPUs(),
+		Nodes:   t.Nodes(),
 		Idle: []IdleState{
 			poll(),
 			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep,
@@ -163,10 +169,11 @@ func xeon240() *Machine {
 		Brief: "Two large Xeons with one cache each: the machine whose runs without SM_IDLE spread sevenfold.",
 		Note: "The report gives 240 CPUs in 2 nodes and no model; Sapphire Rapids (Xeon 8490H class) is assumed, without sub-NUMA clusters. " +
 			"C-states from C1E down disabled, performance governor, turbo off, as in the SM_IDLE runs: the clock is that part's base of 1.9 GHz.",
-		KHz:    1_900_000,
-		Uncore: Scale{100, 170, Assumed, "the mesh clock follows the load, here light, between its limits of about 1.4 and 2.4 GHz whatever the cores' governor"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.Nodes(),
+		KHz:     1_900_000,
+		Uncore:  Scale{100, 170, Assumed, "the mesh clock follows the load, here light, between its limits of about 1.4 and 2.4 GHz whatever the cores' governor"},
+		Sharing: smt2(),
+		CPUs:    t.CPUs(),
+		Nodes:   t.Nodes(),
 		Idle: []IdleState{
 			poll(),
 			spr("C1", 1*us, 1*us, false, lightSleep),
@@ -204,10 +211,11 @@ func power9() *Machine {
 		Brief: "Two POWER9 processors whose cores run eight threads each: the machine of the select_idle_core patch.",
 		Note: "Sockets, cores and the clock of 3.7 GHz are assumed: the report says POWER9 SMT8 only. The last-level cache that the scheduler sees is " +
 			"the L2 of one core. The timebase runs at 512 MHz: a tick is 1.953 ns. No MWAIT: only the polling state wakes without an interrupt.",
-		KHz:    3_700_000,
-		Uncore: Scale{100, 120, Assumed, "the nest clock is fixed; 20 % for what is not known"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.Nodes(),
+		KHz:     3_700_000,
+		Uncore:  Scale{100, 120, Assumed, "the nest clock is fixed; 20 % for what is not known"},
+		Sharing: Sharing{[]int64{100, 140, 190, 240, 300, 360, 420, 480}, Assumed, "no figure was found: a core of eight threads is taken to give some 1.7 times the throughput of one"},
+		CPUs:    t.CPUs(),
+		Nodes:   t.Nodes(),
 		Idle: []IdleState{
 			{Name: "snooze", Polling: true, Basis: Cited, Source: "powernv cpuidle's polling state: no latency, no residency",
 				Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")},
@@ -251,11 +259,12 @@ func xeon128() *Machine {
 		Note: "The report gives 128 CPUs in 4 NUMA nodes and no model. Two Xeon Gold 6338 (Ice Lake) with two sub-NUMA clusters each are assumed: " +
 			"the same robot posted runs with four nodes on \"128 threads 4 sockets\" of that part, which goes into two sockets at most " +
 			"(<202301301057.e55dad5b-oliver.sang@intel.com>). Its clock is taken as 2.6 GHz, that part's turbo on all cores (base 2.0), and all idle states are on.",
-		KHz:    2_600_000,
-		Uncore: Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.distances(11, 21),
-		Idle:   icxIdle(),
+		KHz:     2_600_000,
+		Uncore:  Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
+		Sharing: Sharing{[]int64{100, 205}, Derived, "fitted: schbench, 90th percentile at one worker a CPU 9328 µs against 4562 µs at one in all, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>: two threads that multiply matrices together do no more than one"},
+		CPUs:    t.CPUs(),
+		Nodes:   t.distances(11, 21),
+		Idle:    icxIdle(),
 		Line: [NumDistances]Figure{
 			SameCPU:     exactly(1900*ps, Derived, "an L1 hit: 5 cycles at 2.6 GHz"),
 			SameCore:    icxLine(SameCore, Assumed, standIn),
@@ -281,10 +290,11 @@ func e5v3() *Machine {
 		Brief: "Two Haswell Xeons, whose idle states are slow to leave: the machine of the hackbench and pgbench runs of the in_task() patch.",
 		Note: "The reports name the part. The clock is taken as 2.8 GHz, its turbo on all cores (base 2.3); one node a socket and " +
 			"all idle states on are assumed.",
-		KHz:    2_800_000,
-		Uncore: Scale{100, 150, Assumed, "the ring clock follows the load between 1.2 and 3.0 GHz; half the span is a guess"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.distances(nearNode, 21),
+		KHz:     2_800_000,
+		Uncore:  Scale{100, 150, Assumed, "the ring clock follows the load between 1.2 and 3.0 GHz; half the span is a guess"},
+		Sharing: smt2(),
+		CPUs:    t.CPUs(),
+		Nodes:   t.distances(nearNode, 21),
 		Idle: []IdleState{
 			poll(),
 			hsx("C1", 2*us, 2*us, lightSleep),
@@ -316,10 +326,11 @@ func epyc2x128() *Machine {
 		Brief: "512 CPUs around 32 caches: the largest machine here, for what grows with the number of CPUs.",
 		Note: "EPYC 9754 (Bergamo) class: 16 cores a die, as two groups of 8 Zen 4c cores with a cache each. No figures of this part are known here: cache lines " +
 			"are taken from a faster part of the generation, costs from gen 3. One node per socket (NPS1), C2 on, and a clock of 3.0 GHz (boost up to 3.1) are assumed.",
-		KHz:    3_000_000,
-		Uncore: Scale{100, 110, Assumed, "as on EPYC gen 3: the fabric clock is fixed under load; 10 % for its power states"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.Nodes(),
+		KHz:     3_000_000,
+		Uncore:  Scale{100, 110, Assumed, "as on EPYC gen 3: the fabric clock is fixed under load; 10 % for its power states"},
+		Sharing: smt2(),
+		CPUs:    t.CPUs(),
+		Nodes:   t.Nodes(),
 		Idle: []IdleState{
 			poll(),
 			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep,
@@ -355,11 +366,12 @@ func icelake() *Machine {
 		Brief: "A common Xeon server with its idle states on, and the one whose cache lines were measured.",
 		Note: "Xeon Platinum 8375C or 8358 class, one node a socket. The clock is taken as 3.3 GHz, the turbo on all cores of the 8358 (base 2.6); " +
 			"all idle states on are assumed. No published run of the catalogue is from this machine.",
-		KHz:    3_300_000,
-		Uncore: Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.distances(nearNode, 21),
-		Idle:   icxIdle(),
+		KHz:     3_300_000,
+		Uncore:  Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
+		Sharing: smt2(),
+		CPUs:    t.CPUs(),
+		Nodes:   t.distances(nearNode, 21),
+		Idle:    icxIdle(),
 		Line: [NumDistances]Figure{
 			SameCPU:     exactly(1500*ps, Derived, "an L1 hit: 5 cycles at 3.3 GHz"),
 			SameCore:    icxLine(SameCore, Derived, ""),
@@ -434,10 +446,11 @@ func laptop() *Machine {
 		Brief: "Eight cores around one cache: what a patch does to the machine that you may be sitting at.",
 		Note: "Ryzen 7 5800U class: all cores are alike and share one cache. Hybrid processors, whose cores differ in speed, are not modelled. " +
 			"The clock is taken as 4.2 GHz (boost up to 4.4), on mains power.",
-		KHz:    4_200_000,
-		Uncore: Scale{100, 150, Assumed, "fabric and memory clocks step down on a quiet laptop; how far is a guess"},
-		CPUs:   t.CPUs(),
-		Nodes:  t.Nodes(),
+		KHz:     4_200_000,
+		Uncore:  Scale{100, 150, Assumed, "fabric and memory clocks step down on a quiet laptop; how far is a guess"},
+		Sharing: smt2(),
+		CPUs:    t.CPUs(),
+		Nodes:   t.Nodes(),
 		Idle: []IdleState{
 			poll(),
 			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep, Basis: Cited, Source: acpi + "C1 1 µs"},

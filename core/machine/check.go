@@ -62,6 +62,14 @@ func (m *Machine) checkFigures() error {
 	if err := checkProvenance(m.Uncore.Basis, m.Uncore.Source); err != nil {
 		return fmt.Errorf("uncore: %w", err)
 	}
+	if p := m.Sharing.Percent; len(p) > 0 {
+		if err := checkProvenance(m.Sharing.Basis, m.Sharing.Source); err != nil {
+			return fmt.Errorf("sharing of cores: %w", err)
+		}
+		if p[0] != 100 || !slices.IsSorted(p) || p[len(p)-1] > 10000 {
+			return fmt.Errorf("sharing of cores: %d; percentages for one thread, which is 100, two and more are wanted, and may not fall", p)
+		}
+	}
 	if m.Multicast.N < 1 {
 		return fmt.Errorf("multicast of %d: a write reaches one CPU or more", m.Multicast.N)
 	}

@@ -42,6 +42,15 @@ type Count struct {
 	Source string
 }
 
+// Sharing says how threads of a core slow each other down: Percent[i] is how long
+// computing takes with i+1 of them busy, against 100 alone. More threads than figures
+// take the last one.
+type Sharing struct {
+	Percent []int64
+	Basis   Basis
+	Source  string
+}
+
 // A Distance is how far two CPUs are apart.
 type Distance uint8
 
@@ -102,13 +111,14 @@ type Machine struct {
 	// Uncore is how much slower what lies between the cores (mesh or fabric, memory)
 	// is in a run than at its fastest: it scales Line beyond a core, IPI, and the
 	// costs that wait for it. The figures themselves are those at 100 %.
-	Uncore Scale
-	CPUs   []CPU
-	Nodes  [][]int // distance between NUMA nodes, as numactl -H prints it: symmetric, 10 on the diagonal
-	Idle   []IdleState
-	Line   [NumDistances]Figure // one-way transfer of a cache line between two CPUs
-	IPI    [NumDistances]Figure // from the write that sends an interrupt to the first instruction of its handler
-	Costs  []CostFigure
+	Uncore  Scale
+	Sharing Sharing // of a core by its threads; none: they do not slow each other down
+	CPUs    []CPU
+	Nodes   [][]int // distance between NUMA nodes, as numactl -H prints it: symmetric, 10 on the diagonal
+	Idle    []IdleState
+	Line    [NumDistances]Figure // one-way transfer of a cache line between two CPUs
+	IPI     [NumDistances]Figure // from the write that sends an interrupt to the first instruction of its handler
+	Costs   []CostFigure
 	// Multicast is how many CPUs one write to the interrupt controller reaches at
 	// most, when a call goes to many: those of one MulticastGroup.
 	Multicast Count

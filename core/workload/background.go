@@ -116,5 +116,5 @@ func periodic(work sim.Time, pause ...kernel.Op) []kernel.Op {
 	}
 	prog = append(prog, kernel.Op{Kind: kernel.OpCompute, D: work, N: 50})
 	prog = append(prog, pause...)
-	return append(prog, kernel.Op{Kind: kernel.OpLoop, Obj: int16(1 + len(pause))})
+	return append(prog, kernel.Op{Kind: kernel.OpLoop, Obj: int32(1 + len(pause))})
 }

@@ -160,7 +160,7 @@ func buildIpistorm(k *kernel.Kernel, v Values) error {
 	for _, sender := range senders {
 		call := kernel.Op{Kind: kernel.OpCallAll, N: int32(v[paramWait].N)}
 		if v[paramSingle].N != 0 {
-			call.Kind, call.Obj = kernel.OpCall, int16(target(sender, k.CPUs(), v))
+			call.Kind, call.Obj = kernel.OpCall, int32(target(sender, k.CPUs(), v))
 		}
 		err := k.Spawn(kernel.TaskSpec{
 			Name: fmt.Sprintf("ipistorm/%d", sender), CPUs: []int{sender}, Kthread: true, Like: 1,
@@ -169,7 +169,7 @@ func buildIpistorm(k *kernel.Kernel, v Values) error {
 				{Kind: kernel.OpBegin, N: int32(len(senders))},
 				{Kind: kernel.OpStamp},
 				call,
-				{Kind: kernel.OpMark, Obj: int16(sample)},
+				{Kind: kernel.OpMark, Obj: int32(sample)},
 				between,
 				{Kind: kernel.OpLoop, Obj: 4, N: int32(v[paramCalls].N), D: sim.Time(v[paramTimeout].N) * sim.Second},
 				{Kind: kernel.OpEnd, N: int32(len(senders))},

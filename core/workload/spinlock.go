@@ -49,10 +49,10 @@ var spinlock = Workload{
 				Prog: []kernel.Op{
 					{Kind: kernel.OpBegin, N: int32(tasks)},
 					{Kind: kernel.OpStamp},
-					{Kind: kernel.OpLock, Obj: int16(lock)},
-					{Kind: kernel.OpMark, Obj: int16(wait)},
+					{Kind: kernel.OpLock, Obj: int32(lock)},
+					{Kind: kernel.OpMark, Obj: int32(wait)},
 					{Kind: kernel.OpCompute, D: sim.Time(v[3].N) * sim.Microsecond, N: 50},
-					{Kind: kernel.OpUnlock, Obj: int16(lock)},
+					{Kind: kernel.OpUnlock, Obj: int32(lock)},
 					{Kind: kernel.OpCompute, D: sim.Time(v[4].N) * sim.Microsecond, N: 50},
 					{Kind: kernel.OpLoop, Obj: 6, N: int32(v[2].N)},
 					{Kind: kernel.OpEnd, N: int32(tasks)},

@@ -1,0 +1,472 @@
+package kernel
+
+import "schedlab/core/sim"
+
+// What tasks have in common: channels, which carry messages from writers to readers,
+// events, which one task gives and another waits for, and mutexes of user space. Each
+// has its rule of whom it wakes, with what promise and from which context, and so
+// leads to the wakeups that the scheduler places.
+//
+// A system call first computes, outside of any lock. Then it acts: it takes the
+// object's lock, and finds what it came for or goes to sleep, to look again when it
+// is woken. What it wakes it wakes after it has given the lock back.
+
+// A ChannelKind is what a channel is made of.
+type ChannelKind uint8
+
+// The kinds of channels.
+const (
+	Pipe            ChannelKind = iota
+	UnixStream                  // an AF_UNIX stream socket
+	TCP                         // over loopback
+	UDP                         // over loopback
+	NumChannelKinds = iota
+)
+
+// channelRules says how each kind works. A sync wakeup promises that the waker is about
+// to sleep: those of readers are sync for all kinds. One made in softirq is made by the
+// receive path of the network, which over loopback runs on the sender's CPU as its
+// call ends, and so not in the context of a task.
+var channelRules = [NumChannelKinds]struct {
+	write, read Cost
+	locked      int64 // percent of a call that pass under the channel's lock
+	exclusive   bool  // one waiter is woken, else all
+	edge        bool  // readers are woken by the message that finds the channel empty, else by each
+	sticky      bool  // once full it takes no more until writers would be woken
+	softirq     bool  // wakes from softirq
+	syncWriters bool  // wakeups of writers are sync
+	drops       bool  // a message that finds it full is lost, and nobody waits to write
+}{
+	Pipe:       {write: CostPipeWrite, read: CostPipeRead, locked: 50, exclusive: true, edge: true, sticky: true, syncWriters: true},
+	UnixStream: {write: CostUnixWrite, read: CostUnixRead, locked: 10, syncWriters: true},
+	TCP:        {write: CostTCPSend, read: CostTCPReceive, locked: 20, softirq: true},
+	UDP:        {write: CostUDPSend, read: CostUDPReceive, locked: 10, softirq: true, drops: true},
+}
+
+// A ChannelSpec describes a channel. Its messages are all of one size.
+type ChannelSpec struct {
+	Kind     ChannelKind
+	Bytes    int64 // of a message
+	Capacity int32 // messages
+	Low      int32 // writers that wait are woken when no more than so many are left
+}
+
+// ChannelID, EventID and MutexID name such objects in an operation's Obj.
+type (
+	ChannelID int32
+	EventID   int32
+	MutexID   int32
+)
+
+// OwnEvent is the event that every task has of its own.
+const OwnEvent EventID = -1
+
+type channel struct {
+	ChannelSpec
+	lock             lock
+	n                int32 // messages in it
+	full             bool
+	readers, writers []int32 // tasks that wait
+	pollers          []int32 // tasks whose programs poll it, whether they wait or not
+}
+
+// An event is given by one task and taken by another. Beside it goes a list of tasks
+// that wait on their own events until somebody lets all of them go.
+type event struct {
+	given   bool
+	waiters []int32
+	list    []int32
+	line    line
+}
+
+// A mutex is one of user space: a free one is taken without the kernel.
+type mutex struct {
+	owner   int32 // noTask: free
+	waiters []int32
+	line    line
+}
+
+// A notice is whom a CPU's task still has to wake.
+type notice struct {
+	tasks   []int32
+	pos     int
+	flags   wakeFlags
+	dismiss bool // they were on an event's list, and are each given their own event
+}
+
+// Channel adds a channel.
+func (k *Kernel) Channel(s ChannelSpec) ChannelID {
+	k.channels = append(k.channels, channel{ChannelSpec: s, lock: lock{holder: -1, line: k.newLine(0)}})
+	return ChannelID(len(k.channels) - 1)
+}
+
+// Event adds an event.
+func (k *Kernel) Event() EventID {
+	k.gates = append(k.gates, event{line: k.newLine(0)})
+	return EventID(len(k.gates) - 1)
+}
+
+// Mutex adds a mutex.
+func (k *Kernel) Mutex() MutexID {
+	k.mutexes = append(k.mutexes, mutex{owner: noTask, line: k.newLine(0)})
+	return MutexID(len(k.mutexes) - 1)
+}
+
+// objects returns how many objects of its kind there are for op, and how many from
+// Obj on it is about: none if it is about none.
+func (k *Kernel) objects(op *Op) (all, about int) {
+	about = 1
+	switch op.Kind {
+	case OpWrite, OpRead:
+		all = len(k.channels)
+	case OpPoll, OpEpoll:
+		return len(k.channels), max(int(op.N), 1)
+	case OpPost, OpEnlist, OpDismiss:
+		all = len(k.gates)
+	case OpAwait:
+		if EventID(op.Obj) == OwnEvent {
+			return 0, 0
+		}
+		all = len(k.gates)
+	case OpMutexLock:
+		all = len(k.mutexes)
+	default:
+		return 0, 0
+	}
+	if op.At == AtCPU {
+		about = len(k.cpus)
+	}
+	return all, about
+}
+
+// object returns which object t's operation is about, on c.
+func (t *task) object(c *cpu, op *Op) int32 {
+	switch op.At {
+	case AtFound:
+		return op.Obj + t.found
+	case AtCPU:
+		return op.Obj + int32(c.id)
+	}
+	return op.Obj
+}
+
+// withoutKernel does t's operation if user space can do that alone.
+func (k *Kernel) withoutKernel(c *cpu, t *task, op *Op) bool {
+	switch op.Kind {
+	case OpPoll, OpEpoll: // the last call has found more
+		if len(t.ready) == 0 {
+			return false
+		}
+		t.found = t.ready[0]
+		t.ready = t.ready[:copy(t.ready, t.ready[1:])]
+	case OpPost, OpEnlist:
+		g := &k.gates[op.Obj]
+		if op.Kind == OpEnlist && !t.enlisted {
+			t.enlisted = true
+			t.own.given = false
+			g.list = append(g.list, c.rq.curr)
+		}
+		k.charge(c, TimeUser, k.write(&g.line, c.id))
+		if len(g.waiters) > 0 {
+			return false
+		}
+		g.given = true
+	case OpAwait:
+		g := k.gate(t, op)
+		k.charge(c, TimeUser, k.write(&g.line, c.id))
+		if !g.given {
+			return false
+		}
+		g.given = false
+	case OpDismiss:
+		g := &k.gates[op.Obj]
+		k.charge(c, TimeUser, k.write(&g.line, c.id))
+		if len(g.list) > 0 {
+			return false
+		}
+	case OpMutexLock:
+		if t.mutex == noTask {
+			t.mutex = t.object(c, op)
+		}
+		m := &k.mutexes[t.mutex]
+		k.charge(c, TimeUser, k.write(&m.line, c.id))
+		if m.owner != noTask {
+			return false
+		}
+		m.owner = c.rq.curr
+	case OpMutexUnlock:
+		m := &k.mutexes[t.mutex]
+		k.charge(c, TimeUser, k.write(&m.line, c.id))
+		m.owner = noTask
+		if len(m.waiters) > 0 {
+			return false
+		}
+		t.mutex = noTask
+	default:
+		return false
+	}
+	return true
+}
+
+// gate returns the event that t's operation is about.
+func (k *Kernel) gate(t *task, op *Op) *event {
+	if EventID(op.Obj) == OwnEvent {
+		return &t.own
+	}
+	return &k.gates[op.Obj]
+}
+
+// syscallCost returns how long t's call computes before it acts.
+func (k *Kernel) syscallCost(c *cpu, t *task, op *Op) sim.Time {
+	switch op.Kind {
+	case OpWrite, OpRead:
+		ch := &k.channels[t.object(c, op)]
+		return k.cost[CostSyscall] + k.messageCost(ch, op.Kind)*sim.Time(100-channelRules[ch.Kind].locked)/100
+	case OpPoll:
+		return k.cost[CostSyscall] + k.cost[CostPoll]
+	case OpEpoll:
+		return k.cost[CostSyscall] + k.cost[CostEpoll]
+	}
+	return k.cost[CostSyscall] + k.cost[CostFutex]
+}
+
+// messageCost returns what writing or reading a message costs.
+func (k *Kernel) messageCost(ch *channel, op OpKind) sim.Time {
+	n := channelRules[ch.Kind].write
+	if op == OpRead {
+		n = channelRules[ch.Kind].read
+	}
+	return k.cost[n] + k.cost[CostCopy]*sim.Time(ch.Bytes)/1024
+}
+
+// act is c's task t in a system call that now has to look at its object. It returns
+// false if the path goes on elsewhere: the task waits, or wakes others.
+func (k *Kernel) act(c *cpu, t *task, op *Op) bool {
+	switch op.Kind {
+	case OpWrite, OpRead:
+		return k.acquire(c, &k.channels[t.object(c, op)].lock, stChannelLocked) && k.channelLocked(c)
+	case OpPoll, OpEpoll:
+		return k.pollChannels(c, t, op)
+	case OpPost, OpEnlist:
+		g := &k.gates[op.Obj]
+		g.given = true
+		t.done()
+		return k.wakeFirst(c, &g.waiters)
+	case OpAwait:
+		g := k.gate(t, op)
+		if g.given {
+			g.given, t.awaits = false, false
+			t.done()
+			return true
+		}
+		t.awaits = true
+		if g != &t.own {
+			g.waiters = append(g.waiters, c.rq.curr)
+		}
+	case OpDismiss:
+		g := &k.gates[op.Obj]
+		t.done()
+		c.note.tasks = append(c.note.tasks, g.list...)
+		g.list = g.list[:0]
+		c.note.dismiss = true
+		return k.notify(c)
+	case OpMutexLock:
+		m := &k.mutexes[t.mutex]
+		if m.owner == noTask {
+			m.owner = c.rq.curr
+			t.done()
+			return true
+		}
+		m.waiters = append(m.waiters, c.rq.curr)
+	case OpMutexUnlock:
+		m := &k.mutexes[t.mutex]
+		t.mutex = noTask
+		t.done()
+		return k.wakeFirst(c, &m.waiters)
+	}
+	k.sleepOnObject(c, t)
+	return false
+}
+
+// done ends t's system call.
+func (t *task) done() {
+	t.inSyscall, t.slept, t.polls, t.epolls = false, false, false, false
+	t.pc++
+}
+
+// sleepOnObject lets c's task sleep until it is woken: then it acts again.
+func (k *Kernel) sleepOnObject(c *cpu, t *task) {
+	t.state, t.slept = taskSleeping, true
+	k.pay(c, TimeSyscall, CostBlock)
+	k.then(c, stBlock)
+}
+
+// channelLocked is c's task under the lock of the channel that it reads or writes.
+func (k *Kernel) channelLocked(c *cpu) bool {
+	id := c.rq.curr
+	t := &k.tasks[id]
+	op := &t.spec.Prog[t.pc]
+	ch := &k.channels[t.object(c, op)]
+	rules := &channelRules[ch.Kind]
+	work := k.jitter(c, k.messageCost(ch, op.Kind)*sim.Time(rules.locked)/100)
+	if op.Kind == OpWrite {
+		if ch.full && rules.sticky || ch.n == ch.Capacity {
+			if rules.drops {
+				k.count(MessagesLost)
+				k.charge(c, TimeSyscall, k.paced(c, work))
+				k.release(c, &ch.lock)
+				t.done()
+				return true
+			}
+			ch.writers = append(ch.writers, id)
+			k.release(c, &ch.lock)
+			k.sleepOnObject(c, t)
+			return false
+		}
+		k.count(Messages)
+		k.charge(c, TimeSyscall, k.paced(c, work))
+		ch.n++
+		ch.full = ch.n == ch.Capacity
+		c.note.flags.sync = true
+		if !rules.edge || ch.n == 1 {
+			k.tellReaders(c, ch)
+		}
+		if rules.exclusive && t.slept && !ch.full { // it was woken alone, so it passes that on
+			k.tell(c, &ch.writers, 1)
+		}
+	} else {
+		if ch.n == 0 {
+			ch.readers = append(ch.readers, id)
+			k.release(c, &ch.lock)
+			k.sleepOnObject(c, t)
+			return false
+		}
+		n := min(ch.n, max(op.N, 1))
+		k.charge(c, TimeSyscall, k.paced(c, work+k.cost[CostCopy]*sim.Time(ch.Bytes)*sim.Time(n-1)/1024))
+		ch.n -= n
+		if ch.n <= ch.Low {
+			wasFull := ch.full
+			ch.full = false
+			c.note.flags.sync = rules.syncWriters
+			if !rules.exclusive {
+				k.tell(c, &ch.writers, len(ch.writers))
+			} else if wasFull {
+				k.tell(c, &ch.writers, 1)
+			}
+		}
+	}
+	k.release(c, &ch.lock)
+	t.done()
+	c.bh = rules.softirq
+	return k.notify(c)
+}
+
+// pollChannels looks which of the channels can be read, and waits if none can.
+func (k *Kernel) pollChannels(c *cpu, t *task, op *Op) bool {
+	t.ready = t.ready[:0]
+	n := max(op.N, 1)
+	for i := range n {
+		if k.channels[op.Obj+i].n > 0 {
+			t.ready = append(t.ready, i)
+		}
+	}
+	looked := n
+	if op.Kind == OpEpoll { // which is told of those
+		looked = int32(len(t.ready))
+	}
+	k.charge(c, TimeSyscall, k.paced(c, k.jitter(c, k.cost[CostPollChannel]*sim.Time(looked))))
+	if len(t.ready) == 0 {
+		t.polls, t.epolls = true, op.Kind == OpEpoll
+		k.sleepOnObject(c, t)
+		return false
+	}
+	t.done()
+	t.pc-- // to take the first of them
+	return true
+}
+
+// tell puts the first n of those who wait among those to wake.
+func (k *Kernel) tell(c *cpu, waiters *[]int32, n int) {
+	n = min(n, len(*waiters))
+	c.note.tasks = append(c.note.tasks, (*waiters)[:n]...)
+	*waiters = (*waiters)[:copy(*waiters, (*waiters)[n:])]
+}
+
+// tellReaders does so with those who wait for a message in ch.
+func (k *Kernel) tellReaders(c *cpu, ch *channel) {
+	n := len(ch.readers)
+	if channelRules[ch.Kind].exclusive {
+		n = min(n, 1)
+	}
+	k.tell(c, &ch.readers, n)
+	for _, id := range ch.pollers {
+		if t := &k.tasks[id]; t.polls && t.state == taskSleeping {
+			c.note.tasks = append(c.note.tasks, id)
+		}
+	}
+}
+
+// wakeFirst wakes the first of those who wait.
+func (k *Kernel) wakeFirst(c *cpu, waiters *[]int32) bool {
+	k.tell(c, waiters, 1)
+	return k.notify(c)
+}
+
+// notify begins to wake those that c's task has noted, with interrupts off. It returns
+// true if there is nobody.
+func (k *Kernel) notify(c *cpu) bool {
+	if len(c.note.tasks) == 0 {
+		c.note = notice{tasks: c.note.tasks}
+		c.bh = false
+		return true
+	}
+	c.irqsOff[0] = true
+	k.notifyNext(c)
+	return false
+}
+
+func (k *Kernel) notifyNext(c *cpu) {
+	n := &c.note
+	for n.pos < len(n.tasks) {
+		id := n.tasks[n.pos]
+		n.pos++
+		t := &k.tasks[id]
+		if n.dismiss {
+			t.own.given, t.enlisted = true, false
+			t.stamp[1] = c.t
+			if !t.awaits {
+				continue
+			}
+			t.awaits = false
+			k.pay(c, TimeSyscall, CostFutex)
+		}
+		if t.state != taskSleeping { // another one has woken it
+			continue
+		}
+		// The callback of epoll wakes its waiter anew, without the promise, until late 2024.
+		flags := n.flags
+		flags.sync = flags.sync && !t.epolls
+		k.wakeUp(c, id, flags, stNotify)
+		return
+	}
+	c.note = notice{tasks: n.tasks[:0]}
+	c.bh = false
+	k.then(c, stTask)
+	k.irqsOn(c)
+}
+
+// pollsFrom enters task id among the pollers of the channels that its program polls.
+func (k *Kernel) pollsFrom(id int32, prog []Op) {
+	for i := range prog {
+		op := &prog[i]
+		if op.Kind != OpPoll && op.Kind != OpEpoll {
+			continue
+		}
+		for ch := op.Obj; ch < op.Obj+max(op.N, 1); ch++ {
+			// Tasks come one after another, so a second operation on the same channel finds itself last.
+			if p := &k.channels[ch].pollers; len(*p) == 0 || (*p)[len(*p)-1] != id {
+				*p = append(*p, id)
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package kernel
+
+import "schedlab/core/sim"
+
+// Threads of a core share its units, so that a task computes more slowly while others run on
+// the core's other threads. What is computed is carried as the time that it takes on a
+// core of its own; the time it takes follows from how many threads are busy, and
+// changes when that does. Kernel paths are short, and run at their one pace.
+
+// initCores makes room for the books.
+func (k *Kernel) initCores() {
+	cores := 0
+	for i := range k.m.CPUs {
+		cores = max(cores, int(k.m.CPUs[i].Core)+1)
+	}
+	k.busy = make([]int16, cores)
+}
+
+// paced returns the time that work of d takes c now.
+func (k *Kernel) paced(c *cpu, d sim.Time) sim.Time {
+	return d * k.pace(k.busy[k.m.CPUs[c.id].Core]) / 100
+}
+
+// unpaced returns the work that is done in time d.
+func (k *Kernel) unpaced(c *cpu, d sim.Time) sim.Time {
+	return d * 100 / k.pace(k.busy[k.m.CPUs[c.id].Core])
+}
+
+// pace is how long work takes, in percent, with so many threads of the core busy.
+func (k *Kernel) pace(busy int16) sim.Time {
+	if s := k.m.Sharing.Percent; busy > 1 && len(s) > 0 {
+		return sim.Time(s[min(int(busy), len(s))-1])
+	}
+	return 100
+}
+
+// coreChanged lets the other threads of c's core go on at their new pace, as c begins or
+// ends to run tasks.
+func (k *Kernel) coreChanged(c *cpu, busy bool) {
+	n := &k.busy[k.m.CPUs[c.id].Core]
+	was := k.pace(*n)
+	*n += int16(2*b2i(busy) - 1)
+	is := k.pace(*n)
+	ds := k.m.Domains[c.id]
+	if was == is || len(ds) == 0 || !ds[0].SMT {
+		return
+	}
+	for _, x := range ds[0].CPUs {
+		if o := &k.cpus[x]; o != c && o.rq.curr != noTask && o.frame[0].step == stComputed {
+			k.repace(o, was, is)
+		}
+	}
+}
+
+// repace stretches what c's task still has to compute, or shortens it.
+func (k *Kernel) repace(c *cpu, was, is sim.Time) {
+	f := &c.frame[0]
+	if c.depth == 0 {
+		k.settle(c, k.now)
+	}
+	if f.ledger.n == 0 {
+		return
+	}
+	e := &f.ledger.e[f.ledger.n-1]
+	d := e.d*is/was - e.d
+	e.d += d
+	f.at += d
+	if c.depth == 0 {
+		k.q.Cancel(f.ev)
+		f.ev = k.q.At(f.at, evRun, uint16(c.id), 0)
+	}
+}
+
+// forkCPU returns where a new task that may run anywhere starts: in the group where the
+// fewest have started, from the whole machine down, as fork balancing spreads tasks that sleep at once.
+func (k *Kernel) forkCPU() int {
+	ds := k.m.Domains[0]
+	if len(ds) == 0 {
+		return 0
+	}
+	d := ds[len(ds)-1]
+	for {
+		n := k.forked[d.ID]
+		// Where it begins to look is luck: which CPUs were idle is not known.
+		best := int(k.initial.Below(int64(len(n))))
+		for g := range n {
+			if int(n[g])*len(d.Groups[best].CPUs) < int(n[best])*len(d.Groups[g].CPUs) {
+				best = g
+			}
+		}
+		n[best]++
+		if d.Groups[best].Child == nil {
+			return int(d.Groups[best].CPUs[0])
+		}
+		d = d.Groups[best].Child
+	}
+}

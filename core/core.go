@@ -57,12 +57,11 @@ const Budget = 4_000_000_000
 
 // A Sim is a running job.
 type Sim struct {
-	job      Job
-	k        *kernel.Kernel
-	workload *workload.Workload
-	params   workload.Values
-	snap     kernel.Snapshot
-	status   kernel.Status
+	job    Job
+	k      *kernel.Kernel
+	metric workload.Metric
+	snap   kernel.Snapshot
+	status kernel.Status
 }
 
 // Start prepares a job of s. It fails if s is not valid or has no such job.
@@ -91,7 +90,7 @@ func Start(s scenario.Scenario, j Job) (*Sim, error) {
 			return nil, fmt.Errorf("background %s: %w", r.Background.Key, err)
 		}
 	}
-	return &Sim{job: j, k: k, workload: r.Workload, params: s.Params}, nil
+	return &Sim{job: j, k: k, metric: r.Workload.Metric(s.Params, s.Metric)}, nil
 }
 
 // Step simulates up to n more events.
@@ -109,7 +108,7 @@ func (m *Sim) Part(p *Part) {
 		Hists: m.snap.Hists, Counters: m.snap.Counters, Time: m.snap.Time, Fault: m.snap.Fault, Limit: m.status == kernel.Exceeded,
 	}
 	if p.Done {
-		p.Primary = m.workload.Primary(&m.snap, m.params)
+		p.Primary = m.metric.Of(&m.snap)
 	}
 	m.snap.Hists, m.snap.Counters, m.snap.Time = nil, nil, nil
 }

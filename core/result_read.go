@@ -93,7 +93,7 @@ func (r *Result) Metric() workload.Metric {
 	if err != nil || len(r.Scenario.Params) != len(w.Params) {
 		return workload.Metric{}
 	}
-	return w.Metric(r.Scenario.Params)
+	return w.Metric(r.Scenario.Params, r.Scenario.Metric)
 }
 
 // Samples says what the histograms of a part are; nil if the scenario's workload is

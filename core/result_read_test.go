@@ -8,7 +8,6 @@ import (
 	"schedlab/core/kernel"
 	"schedlab/core/scenario"
 	"schedlab/core/stats"
-	"schedlab/core/workload"
 )
 
 // half is a result of two arms and three runs, of which the baseline has
@@ -104,7 +103,7 @@ func TestMetric(t *testing.T) {
 		t.Errorf("%d calls a run, want ipistorm's numipi, 100000", got)
 	}
 	r.Scenario.Workload = "none"
-	if got := r.Metric(); got != (workload.Metric{}) {
+	if got := r.Metric(); got.Key != "" || got.Of != nil {
 		t.Errorf("unknown workload: metric %+v", got)
 	}
 }

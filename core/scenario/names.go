@@ -22,6 +22,16 @@ func Workloads() []string {
 	return names(workload.Workloads, func(w *workload.Workload) string { return w.Key })
 }
 
+// Metrics lists the values that metric may have with the scenario's workload, its own
+// figure first.
+func Metrics(s Scenario) []string {
+	w, err := workload.Lookup(s.Workload)
+	if err != nil {
+		return nil
+	}
+	return names(w.Metrics(s.Params), func(m workload.Metric) string { return m.Key })
+}
+
 // Backgrounds lists the values that bg may have.
 func Backgrounds() []string {
 	return names(workload.Backgrounds, func(b workload.Background) string { return b.Key })

@@ -139,6 +139,7 @@ func (p *parser) scenario() Scenario {
 	s.RT = p.number("rt", 0, 0, 1) == 1
 	s.Workload = p.choice("w", s.Workload, Workloads())
 	s.Params = p.params(s)
+	s.Metric = p.metric(s)
 	s.Arms = p.patches(s)
 	s.Idle = p.idle(s)
 	s.Background = p.choice("bg", s.Background, Backgrounds())
@@ -216,6 +217,15 @@ func (p *parser) params(s Scenario) workload.Values {
 		values[i] = def[i]
 	}
 	return def
+}
+
+// metric reads what runs are judged by.
+func (p *parser) metric(s Scenario) string {
+	metrics := Metrics(s)
+	if key := p.choice("metric", metrics[0], metrics); key != metrics[0] {
+		return key
+	}
+	return ""
 }
 
 // patches reads the arms.
@@ -387,5 +397,5 @@ func keyNames(s Scenario) []string {
 	for i := range w.Params {
 		names = append(names, w.Params[i].Key)
 	}
-	return append(names, "arm", "idle", "bg", "runs", "seed", "c.<cost>", "check")
+	return append(names, "metric", "arm", "idle", "bg", "runs", "seed", "c.<cost>", "check")
 }

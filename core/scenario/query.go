@@ -45,6 +45,9 @@ func (s Scenario) query(all bool) string {
 			optional(p.Key, formatValue(p, s.Params[i]), formatValue(p, values[i]))
 		}
 	}
+	if s.Metric != "" {
+		write("metric", s.Metric)
+	}
 	if all || !slices.EqualFunc(s.Arms, s.defaultArms(), slices.Equal) {
 		for _, arm := range s.Arms {
 			write("arm", strings.Join(arm, ","))

@@ -12,6 +12,7 @@
 //	m, k, w   machine, kernel, workload
 //	rt        1: the kernel is configured with PREEMPT_RT
 //	…         the workload's parameters, under their own names
+//	metric    what runs are judged by, if not by the workload's own figure
 //	arm       once per arm: a comma list of patches or parts (patch.part); empty is the kernel unpatched
 //	idle      the machine's idle states that are enabled, a comma list: POLL,C1
 //	bg        background: what else runs on the machine
@@ -52,6 +53,7 @@ type Scenario struct {
 	RT         bool // the kernel is configured with PREEMPT_RT
 	Workload   string
 	Params     workload.Values // in the order of the workload's Params
+	Metric     string          // what runs are judged by, a key of the workload's Metrics; "": its first one
 	Arms       [][]string      // patch keys of each arm; the first arm is the baseline of all comparisons
 	Idle       []string        // names of the idle states that are enabled; nil: those of the machine
 	Background string

@@ -35,12 +35,14 @@ var ipistorm = Workload{
 		{"call", "one call, from its first instruction to its return"},
 		{"delivery", "from a call's first instruction to the end of its function on a target"},
 	},
-	Metric: func(v Values) Metric {
-		m := Metric{Name: "elapsed", Unit: "ns", Better: "lower", Noun: "call", PerRun: v[paramCalls].N}
+	Metrics: func(v Values) []Metric {
+		m := Metric{Key: "elapsed", Name: "elapsed", Unit: "ns", Better: "lower", Noun: "call", PerRun: v[paramCalls].N, Of: elapsed}
 		if v[paramTimeout].N > 0 { // which may come first, and then the elapsed time says nothing
 			m.Name, m.PerRun = "time per call", 1
+			senders := int64(len(v[paramSenders].CPUs))
+			m.Of = func(s *kernel.Snapshot) int64 { return elapsed(s) * senders / max(int64(s.Hists[0].N), 1) }
 		}
-		return m
+		return []Metric{m}
 	},
 	Fit: func(m *machine.Machine, v Values) {
 		n := len(m.CPUs)
@@ -75,13 +77,6 @@ var ipistorm = Workload{
 		return settling + min(calls, sim.Never/2/call)*call
 	},
 	Build: buildIpistorm,
-	Primary: func(s *kernel.Snapshot, v Values) int64 {
-		elapsed := int64(s.Elapsed / sim.Picosecond)
-		if v[paramTimeout].N > 0 {
-			return elapsed * int64(len(v[paramSenders].CPUs)) / max(int64(s.Hists[0].N), 1)
-		}
-		return elapsed
-	},
 }
 
 // The parameters' places in Params.

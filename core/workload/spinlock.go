@@ -26,8 +26,8 @@ var spinlock = Workload{
 	},
 	Length:  "loops",
 	Samples: []Sample{{"wait", "one acquisition, from asking for the lock to having it"}},
-	Metric: func(v Values) Metric {
-		return Metric{Name: "elapsed", Unit: "ns", Better: "lower", Noun: "acquisition", PerRun: v[0].N * v[2].N}
+	Metrics: func(v Values) []Metric {
+		return []Metric{{Key: "elapsed", Name: "elapsed", Unit: "ns", Better: "lower", Noun: "acquisition", PerRun: v[0].N * v[2].N, Of: elapsed}}
 	},
 	Fit: func(m *machine.Machine, v Values) { v[1].N = min(v[1].N, int64(len(m.CPUs))) },
 	Check: func(m *machine.Machine, v Values) (string, string) {
@@ -64,5 +64,4 @@ var spinlock = Workload{
 		}
 		return nil
 	},
-	Primary: func(s *kernel.Snapshot, _ Values) int64 { return int64(s.Elapsed / sim.Picosecond) },
 }

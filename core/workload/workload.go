@@ -42,13 +42,16 @@ type Value struct {
 // Values are the values of a workload's parameters, in the order of Params.
 type Values []Value
 
-// A Metric says what a run's primary figure is.
+// A Metric is a figure that a run can be judged by.
 type Metric struct {
+	Key    string // how links name it
 	Name   string // "elapsed"
 	Unit   string // "ns"
 	Better string // "lower" or "higher"
 	Noun   string // an event of the workload in a word: "call"
-	PerRun int64  // how many events the primary figure is for, to give it per event; 0 if that is not known
+	PerRun int64  // how many events the figure is for, to give it per event; 0 if that is not known
+	// Of returns its value for a run that is done, in thousandths of Unit.
+	Of func(s *kernel.Snapshot) int64
 }
 
 // A Call says which CPUs a CPU calls.
@@ -73,8 +76,9 @@ type Workload struct {
 	// Samples are the histograms of a run; the first one is the workload's own.
 	Samples []Sample
 
-	// Metric says what the primary figure of a run with these values is.
-	Metric func(v Values) Metric
+	// Metrics returns what a run with these values can be judged by: the first one is the
+	// benchmark's own. Which keys there are does not depend on the values.
+	Metrics func(v Values) []Metric
 	// Fit changes default values that a small machine can't have, or that would make
 	// little sense on it, so that they pass Check. Nil: all fit.
 	Fit func(m *machine.Machine, v Values)
@@ -89,13 +93,10 @@ type Workload struct {
 	Calls func(m *machine.Machine, v Values) []Call
 	// Build adds the workload's tasks to a kernel. The values have passed Check.
 	Build func(k *kernel.Kernel, v Values) error
-	// Primary returns the primary figure of a run that is done, in thousandths
-	// of Metric.Unit.
-	Primary func(s *kernel.Snapshot, v Values) int64
 }
 
 // Workloads is the catalogue, the default one first.
-var Workloads = []*Workload{&ipistorm, &spinlock}
+var Workloads = []*Workload{&ipistorm, &spinlock, &hackbench}
 
 // Lookup returns the workload with this key.
 func Lookup(key string) (*Workload, error) {
@@ -129,3 +130,17 @@ func (w *Workload) Param(key string) int {
 	}
 	return -1
 }
+
+// Metric returns the workload's metric with this key; the first one if there is none.
+func (w *Workload) Metric(v Values, key string) Metric {
+	list := w.Metrics(v)
+	for _, m := range list {
+		if m.Key == key {
+			return m
+		}
+	}
+	return list[0]
+}
+
+// elapsed is the time that the measured window took.
+func elapsed(s *kernel.Snapshot) int64 { return int64(s.Elapsed / sim.Picosecond) }

@@ -29,6 +29,7 @@ func (k *Kernel) checkState() {
 	}
 	k.checkCalls()
 	k.checkLocks()
+	k.checkObjects()
 	k.checkGroups()
 	k.checkTasks(onQueues)
 }
@@ -178,6 +179,60 @@ func (k *Kernel) checkLocks() {
 	}
 	if waiters != 0 || owners != 0 {
 		k.broken("the books have %d more waiters and %d more owners of locks than there are", waiters, owners)
+	}
+}
+
+// checkObjects sees that channels hold what they can, and that whoever sleeps in a system call
+// is where a waker will find it.
+func (k *Kernel) checkObjects() {
+	expected := 0
+	waits := func(id int32, what string) {
+		expected++
+		if t := &k.tasks[id]; t.state != taskSleeping || !t.inSyscall {
+			k.broken("task %s is among those that wait for a %s and does not", t.spec.Name, what)
+		}
+	}
+	for i := range k.channels {
+		ch := &k.channels[i]
+		if ch.n < 0 || ch.n > ch.Capacity || ch.full && ch.n <= ch.Low {
+			k.broken("channel %d holds %d messages of at most %d", i, ch.n, ch.Capacity)
+		}
+		if rules := &channelRules[ch.Kind]; !rules.exclusive && (ch.n > 0 && len(ch.readers) > 0 || ch.n <= ch.Low && len(ch.writers) > 0) {
+			k.broken("channel %d holds %d messages, and %d readers and %d writers wait", i, ch.n, len(ch.readers), len(ch.writers))
+		}
+		for _, id := range ch.readers {
+			waits(id, "message")
+		}
+		for _, id := range ch.writers {
+			waits(id, "place")
+		}
+	}
+	for i := range k.gates {
+		for _, id := range k.gates[i].waiters {
+			waits(id, "event")
+		}
+	}
+	for i := range k.mutexes {
+		for _, id := range k.mutexes[i].waiters {
+			waits(id, "mutex")
+		}
+	}
+	for i := range k.cpus {
+		n := &k.cpus[i].note
+		for _, id := range n.tasks[n.pos:] { // to be woken
+			if t := &k.tasks[id]; t.state == taskSleeping && !t.polls && !t.awaits {
+				expected++
+			}
+		}
+	}
+	for i := range k.tasks {
+		t := &k.tasks[i]
+		if t.state == taskSleeping && t.inSyscall && !t.polls && !(t.awaits && EventID(t.spec.Prog[t.pc].Obj) == OwnEvent) {
+			expected--
+		}
+	}
+	if expected != 0 {
+		k.broken("%d tasks that sleep in a system call are not where a waker will find them", -expected)
 	}
 }
 

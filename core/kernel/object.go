@@ -344,10 +344,13 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 		n := min(ch.n, max(op.N, 1))
 		k.charge(c, TimeSyscall, k.paced(c, work+k.cost[CostCopy]*sim.Time(ch.Bytes)*sim.Time(n-1)/1024))
 		ch.n -= n
+		c.note.flags.sync = rules.syncWriters
+		if rules.exclusive && t.slept && ch.n > 0 {
+			k.tell(c, &ch.readers, 1)
+		}
 		if ch.n <= ch.Low {
 			wasFull := ch.full
 			ch.full = false
-			c.note.flags.sync = rules.syncWriters
 			if !rules.exclusive {
 				k.tell(c, &ch.writers, len(ch.writers))
 			} else if wasFull {

@@ -42,6 +42,9 @@ func formOf(s scenario.Scenario) Form {
 			}
 		}
 	}
+	if s.Metric != "" {
+		f.set("metric", s.Metric)
+	}
 	for _, arm := range s.Arms {
 		f.Arms = append(f.Arms, slices.Clone(arm))
 	}
@@ -102,6 +105,7 @@ func choose(s scenario.Scenario, key, value string) (f Form, lost []scenario.Pro
 	case "m":
 		drop = append(drop, "idle")
 	case "w":
+		drop = append(drop, "metric")
 		if w, err := workload.Lookup(s.Workload); err == nil {
 			for i := range w.Params {
 				drop = append(drop, w.Params[i].Key)
@@ -153,6 +157,18 @@ func Kernels() (list []Option) {
 func Workloads() (list []Option) {
 	for _, w := range workload.Workloads {
 		list = append(list, option(w.Key, w.Title, ": ", w.Brief))
+	}
+	return list
+}
+
+// Metrics lists what runs of a scenario can be judged by.
+func Metrics(s scenario.Scenario) (list []Option) {
+	w, err := workload.Lookup(s.Workload)
+	if err != nil || len(s.Params) != len(w.Params) {
+		return nil
+	}
+	for _, m := range w.Metrics(s.Params) {
+		list = append(list, Option{Key: m.Key, Title: m.Name, Brief: "in " + m.Unit + "; " + m.Better + " is better"})
 	}
 	return list
 }

@@ -19,7 +19,7 @@ type Picker struct {
 	Label   string
 	Options []lab.Option
 	Value   string
-	Kind    string // of the values, as the catalogue's document names it: "machine"
+	Kind    string // of the values, as the catalogue's document names it: "machine"; "": it has nothing about them
 	Narrow  bool   // there is no room for a sentence beneath it
 	Problem string
 }
@@ -68,15 +68,17 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("for", "f-"+c.Key)
 			vgn.SetInnerHTML(c.Label)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "about"}, vugu.VGAttribute{Namespace: "", Key: "target", Val: "_blank"}, vugu.VGAttribute{Namespace: "", Key: "rel", Val: "noopener"}}}
-			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-label", "about it: "+c.Value)
-			vgn.AddAttrInterface("href", c.about())
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "about it"}
+			if c.Kind != "" {
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "about"}, vugu.VGAttribute{Namespace: "", Key: "target", Val: "_blank"}, vugu.VGAttribute{Namespace: "", Key: "rel", Val: "noopener"}}}
 				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-label", "about it: "+c.Value)
+				vgn.AddAttrInterface("href", c.about())
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "about it"}
+					vgparent.AppendChild(vgn)
+				}
 			}
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}

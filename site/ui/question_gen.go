@@ -39,6 +39,16 @@ func (c *Question) params(switches bool) []workload.Param {
 	return slices.DeleteFunc(slices.Clone(w.Params), func(p workload.Param) bool { return (p.Kind == workload.Bool) != switches })
 }
 
+func (c *Question) metrics() []lab.Option { return lab.Metrics(c.View.Asked) }
+
+// metric is what runs are judged by.
+func (c *Question) metric() string {
+	if key := c.View.Form.Text("metric"); key != "" {
+		return key
+	}
+	return c.metrics()[0].Key
+}
+
 func (c *Question) meanings() []workload.Param { return append(c.params(false), c.params(true)...) }
 
 // paramHelp says what a parameter is and what it may be.
@@ -426,6 +436,30 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
 			vgparent.AppendChild(vgn)
+			if len(c.metrics()) > 1 {
+				{
+					vgcompKey := vugu.MakeCompKey(0x8955168C7E64F571^vgin.CurrentPositionHash(), vgiterkey)
+					// ask BuildEnv for prior instance of this specific component
+					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Picker)
+					if vgcomp == nil {
+						// create new one if needed
+						vgcomp = new(Picker)
+						vgin.BuildEnv.WireComponent(vgcomp)
+					}
+					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.Options = c.metrics()
+					vgcomp.Problem = c.View.Problem("metric")
+					vgcomp.State = c.State
+					vgcomp.Value = c.metric()
+					vgcomp.Key = "metric"
+					vgcomp.Label = "Judged by"
+					vgout.Components = append(vgout.Components, vgcomp)
+					vgn = &vugu.VGNode{Component: vgcomp}
+					vgparent.AppendChild(vgn)
+				}
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "details", Attr: []vugu.VGAttribute(nil)}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("open", c.Folds.Open("params", false))
@@ -508,7 +542,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			{
-				vgcompKey := vugu.MakeCompKey(0x8955168C7E64F571^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x9EAD98AF79925653^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
 				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Picker)
 				if vgcomp == nil {

@@ -12,8 +12,11 @@ type rq struct {
 	clock sim.Time
 	curr  int32   // the task that runs; noTask: the idle task
 	fair  []int32 // the runnable tasks, curr included, in no order
+	tree  int32   // of the runnable tasks without curr: its root
 	minV  int64   // a virtual time near those of all tasks, to measure them from
 	load  int64   // summed weight
+
+	offsets int64 // EEVDF: summed offset of the runnable tasks
 
 	next, last int32 // CFS: buddies; noTask: none
 
@@ -48,7 +51,7 @@ type group struct {
 
 func (c *cpu) initRQ(k *Kernel) {
 	r := &c.rq
-	r.curr, r.next, r.last = noTask, noTask, noTask
+	r.curr, r.tree, r.next, r.last = noTask, noTask, noTask, noTask
 	r.lock.holder = -1
 	r.lock.line = k.newLine(int(c.id))
 	// avg_idle starts at its cap, which is twice the floor of max_idle_balance_cost,
@@ -130,7 +133,16 @@ func (k *Kernel) setOverloaded(v bool) {
 }
 
 // setCurr makes task t, or noTask, the one that runs on c.
-func (k *Kernel) setCurr(c *cpu, t int32) { k.account(c, func() { c.rq.curr = t }) }
+func (k *Kernel) setCurr(c *cpu, t int32) {
+	r := &c.rq
+	if prev := k.running(r); prev != noTask {
+		r.tree = k.insert(r.tree, prev)
+	}
+	k.account(c, func() { r.curr = t })
+	if t = k.running(r); t != noTask {
+		r.tree = k.remove(r.tree, t)
+	}
+}
 
 // activate puts the woken task t on c's run queue at time now. The caller holds the lock.
 func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
@@ -153,6 +165,12 @@ func (k *Kernel) enqueue(c *cpu, t int32) {
 	k.place(c, tk)
 	k.account(c, func() { c.rq.fair = append(c.rq.fair, t) })
 	c.rq.load += tk.weight
+	if k.base.Policy == EEVDF {
+		c.rq.offsets += c.rq.offset(&tk.fairEntity)
+	}
+	if t != c.rq.curr {
+		c.rq.tree = k.insert(c.rq.tree, t)
+	}
 }
 
 // dequeue takes a task off c's fair class, at its clock.
@@ -160,8 +178,14 @@ func (k *Kernel) dequeue(c *cpu, t int32) {
 	k.updateCurr(c)
 	tk := &k.tasks[t]
 	tk.queued = false
-	tk.saveLag(c.rq.avgV(k))
 	c.rq.clearBuddy(t)
+	if t != c.rq.curr {
+		c.rq.tree = k.remove(c.rq.tree, t)
+	}
+	if k.base.Policy == EEVDF {
+		tk.lag = c.rq.avgV() - tk.v
+		c.rq.offsets -= c.rq.offset(&tk.fairEntity)
+	}
 	k.account(c, func() {
 		for i, x := range c.rq.fair {
 			if x == t {

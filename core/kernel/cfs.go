@@ -45,8 +45,8 @@ func (k *Kernel) leaveCFS(c *cpu, tk *task) {
 // share of the period. A new task on an idle CPU counts the one that made it.
 func (k *Kernel) sliceCFS(c *cpu, e *fairEntity, more int) sim.Time {
 	t := &k.base.CFS
-	nr, load := len(c.rq.fair)+more, c.rq.load+int64(more)*e.weight
-	if len(c.rq.fair) == 0 {
+	nr, load := c.rq.nrRunning()+more, c.rq.load+int64(more)*e.weight
+	if c.rq.nrRunning() == 0 {
 		nr, load = nr+1, load+nice0
 	}
 	period := t.Latency
@@ -102,7 +102,7 @@ func (k *Kernel) wakePreemptsCFS(c *cpu, t int32) bool {
 		return false
 	}
 	c.rq.next = t
-	if len(c.rq.fair) >= crowded {
+	if c.rq.nrRunning() >= crowded {
 		c.rq.last = c.rq.curr
 	}
 	return true
@@ -111,7 +111,7 @@ func (k *Kernel) wakePreemptsCFS(c *cpu, t int32) bool {
 // tickPreemptsCFS tells whether c's task has had its slice, or is far ahead of another one.
 func (k *Kernel) tickPreemptsCFS(c *cpu) bool {
 	r := &c.rq
-	if r.curr == noTask || !k.tasks[r.curr].queued || len(r.fair) < 2 {
+	if r.curr == noTask || !k.tasks[r.curr].queued || r.nrRunning() < 2 {
 		return false
 	}
 	e := &k.tasks[r.curr].fairEntity

@@ -30,6 +30,7 @@ type fairEntity struct {
 	started  bool     // it has been on a queue before
 	parity   int64    // the deadline until which it runs undisturbed while eligible; 0: none
 	treeNode
+	listNode
 
 	// For CFS.
 	ran   sim.Time // since it was last chosen
@@ -159,9 +160,9 @@ func (k *Kernel) pickEEVDF(c *cpu) int32 {
 		}
 	}
 	best := k.first(r, avg)
-	if best == noTask && len(r.fair) > 0 {
-		k.broken("CPU %d has %d runnable tasks and none is eligible", c.id, len(r.fair))
-		best = r.fair[0]
+	if best == noTask && r.nrRunning() > 0 {
+		k.broken("CPU %d has %d runnable tasks and none is eligible", c.id, r.nrRunning())
+		best = r.fair.first
 	}
 	return best
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // A pass is a look at one scheduling domain of CPU dst, made by the CPU that holds
-// it, which pulls a task to dst if the domain is out of balance. It is charged for
+// it, which pulls tasks to dst if the domain is out of balance. It is charged for
 // each run queue and each group that it looks at, and reads the groups' sums when
 // that time has passed.
 //
@@ -20,6 +20,7 @@ type pass struct {
 	kind    TimeKind
 	without [8]int16 // CPUs left out: more are not looked for
 	out     int      // how many of them
+	want    int      // how many tasks even the two groups out
 	moved   bool
 }
 
@@ -54,7 +55,7 @@ func (k *Kernel) passWalked(c *cpu) {
 		k.passDone(c)
 		return
 	}
-	pinned := k.detachTask(c, d, &k.cpus[src])
+	pinned := k.moveTasks(c, d, &k.cpus[src])
 	switch {
 	case p.moved:
 		ds.failed = 0
@@ -149,6 +150,7 @@ func (k *Kernel) findBusiestGroup(d *machine.Domain, p *pass) int {
 	here := k.readGroup(d, local, p)
 	over := here.over
 	busiest := -1
+	p.want = 1
 	var most found
 	for g := range d.Groups {
 		if g == local {
@@ -170,6 +172,7 @@ func (k *Kernel) findBusiestGroup(d *machine.Domain, p *pass) int {
 		if here.overloaded() && here.nr*most.weight >= most.nr*here.weight {
 			return -1
 		}
+		p.want = (most.nr*here.weight - here.nr*most.weight) / (here.weight + most.weight)
 		return busiest
 	}
 	if here.overloaded() || !p.idle {
@@ -224,50 +227,107 @@ func (k *Kernel) findBusiestQueue(d *machine.Domain, g int, p *pass) int16 {
 	return busiest
 }
 
-// detachTask moves a task from src to the pass's CPU if one may go, and tells
-// whether all are pinned elsewhere.
-func (k *Kernel) detachTask(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
+// A taskList holds the runnable tasks of a CPU, the one first that was chosen to run or came last. The
+// balancer looks at them from the other end, for whose cache is cold.
+type taskList struct {
+	first, last int32 // noTask: none
+	n           int
+}
+
+// A listNode is a task's place in the list.
+type listNode struct{ newer, older int32 }
+
+// listAdd puts task t first.
+func (k *Kernel) listAdd(l *taskList, t int32) {
+	k.tasks[t].listNode = listNode{noTask, l.first}
+	if l.first == noTask {
+		l.last = t
+	} else {
+		k.tasks[l.first].newer = t
+	}
+	l.first = t
+	l.n++
+}
+
+func (k *Kernel) listRemove(l *taskList, t int32) {
+	n := k.tasks[t].listNode
+	if n.newer == noTask {
+		l.first = n.older
+	} else {
+		k.tasks[n.newer].older = n.older
+	}
+	if n.older == noTask {
+		l.last = n.newer
+	} else {
+		k.tasks[n.older].newer = n.newer
+	}
+	l.n--
+}
+
+// nrMigrate is how many tasks a pass looks at, at most, while it holds the lock of the CPU that
+// it pulls from: sysctl_sched_nr_migrate.
+const nrMigrate = 32
+
+// moveTasks moves tasks from src to the pass's CPU, if some may go, and tells whether all that
+// it looked at are pinned elsewhere. It moves as many as even the two groups out, but no more
+// than even the two CPUs out: groups need not be as full as their fullest CPU, or as
+// empty as dst. One is always moved, for the groups are out of balance.
+func (k *Kernel) moveTasks(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	p := &c.pass
 	dst := p.dst
-	k.lockBriefly(c, &src.rq.lock)
-	defer src.rq.lock.heldUntil(c)
+	from, to := &src.rq, &dst.rq
+	k.lockBriefly(c, &from.lock)
 	// A task whose cache is warm stays, but for threads of a core, which share it,
 	// and after enough passes that moved nothing.
 	tries := 1
 	if d.NUMA {
 		tries = 2
 	}
-	hot := d.SMT || dst.rq.domains[p.level].failed > tries
+	hot := d.SMT || to.domains[p.level].failed > tries
+	looks, want := nrMigrate, max(1, min(p.want, (from.fair.n-to.fair.n)/2))
+	// PREEMPT_RT wants short passes.
+	if k.rt() {
+		looks = nrMigrate / 4
+		if p.kind == TimeNewidle {
+			want = 1
+		}
+	}
 	pinned = true
-	take := noTask
-	for _, t := range src.rq.fair {
-		k.pay(c, p.kind, CostDetachCheck)
+	var moved [nrMigrate]int32
+	n := 0
+	for looks = min(looks, from.fair.n); looks > 0 && n < want; looks-- {
+		t := from.fair.last
 		tk := &k.tasks[t]
-		if !tk.allows(dst.id) || tk.holds && k.rt() { // who holds an rtlock does not migrate
+		k.pay(c, p.kind, CostDetachCheck)
+		pins := !tk.allows(dst.id) || tk.holds && k.rt() // who holds an rtlock does not migrate
+		pinned = pinned && pins
+		if pins || t == from.curr || !hot && c.t-tk.ranTill < k.base.MigrationCost {
+			k.listRemove(&from.fair, t) // so that the next pass looks at others
+			k.listAdd(&from.fair, t)
 			continue
 		}
-		pinned = false
-		if t != src.rq.curr && (hot || c.t-tk.ranTill >= k.base.MigrationCost) {
-			take = t
-			break
-		}
+		k.pay(c, p.kind, CostMigrate)
+		from.clock = max(from.clock, c.t)
+		k.dequeue(src, t)
+		moved[n] = t
+		n++
 	}
-	if take == noTask {
+	from.lock.heldUntil(c)
+	if n == 0 {
 		return pinned
 	}
-	k.pay(c, p.kind, CostMigrate)
-	src.rq.clock = max(src.rq.clock, c.t)
-	k.dequeue(src, take)
 	if dst != c {
-		k.lockBriefly(c, &dst.rq.lock)
+		k.lockBriefly(c, &to.lock)
 	}
-	dst.rq.clock = max(dst.rq.clock, c.t)
-	k.enqueue(dst, take)
-	k.count(Migrations)
+	to.clock = max(to.clock, c.t)
+	for _, t := range moved[:n] {
+		k.enqueue(dst, t)
+		k.count(Migrations)
+		if k.wakePreempts(dst, t) {
+			k.reschedCPU(c, dst, p.kind)
+		}
+	}
 	p.moved = true
-	if k.wakePreempts(dst, take) {
-		k.reschedCPU(c, dst, p.kind)
-	}
 	return false
 }
 

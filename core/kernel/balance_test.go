@@ -310,3 +310,118 @@ func TestExpiredGivesWay(t *testing.T) {
 		}
 	}
 }
+
+// A pass moves as many tasks as even the groups out, but not past the two CPUs, looks at 32 at
+// most, and with PREEMPT_RT at 8 and moves one at newidle.
+func TestMoveTasks(t *testing.T) {
+	m := small(t) // cores {0,8} {1,9} in one cache, {2,10} {3,11} in the other of the socket
+	for _, c := range []struct {
+		name   string
+		here   int // tasks on CPU 0, to which is moved
+		there  int // on src
+		src    int
+		level  int
+		pinned int // of those, to src: the oldest
+		rt     bool
+		kind   TimeKind
+		want   int
+	}{
+		{"a pair", 0, 2, 8, 0, 0, false, TimeBalance, 1},
+		{"between threads: half the difference", 0, 9, 8, 0, 0, false, TimeBalance, 4},
+		{"newidle alike", 0, 9, 8, 0, 0, false, TimeNewidle, 4},
+		{"where tasks run already", 3, 9, 8, 0, 0, false, TimeBalance, 3},
+		{"between cores: of five on one thread", 0, 5, 9, 1, 0, false, TimeBalance, 2},
+		{"no more than the CPUs differ by", 6, 10, 9, 1, 0, false, TimeBalance, 2},
+		{"a group with room", 0, 2, 9, 1, 0, false, TimeBalance, 1},
+		{"32 are looked at", 0, 100, 8, 0, 0, false, TimeBalance, 32},
+		{"with those that are pinned", 0, 100, 8, 0, 10, false, TimeBalance, 22},
+		{"all of them pinned", 0, 100, 8, 0, 60, false, TimeBalance, 0},
+		{"PREEMPT_RT", 0, 100, 8, 0, 0, true, TimeBalance, 8},
+		{"PREEMPT_RT at newidle", 0, 100, 8, 0, 0, true, TimeNewidle, 1},
+	} {
+		k, dst := resting(t, m, 0)
+		if c.rt {
+			k.base = k.base.WithRT()
+		}
+		src := &k.cpus[c.src]
+		for i := range c.there + c.here {
+			s := hog("", c.src)
+			if i >= c.pinned {
+				s.CPUs = nil
+			}
+			spawn(t, k, s)
+			k.tasks[i].state = taskRunning
+			if i < c.there {
+				k.enqueue(src, int32(i))
+			} else {
+				k.enqueue(dst, int32(i))
+			}
+		}
+		d := m.Domains[0][c.level]
+		dst.pass = pass{dst: dst, level: c.level, kind: c.kind, idle: true}
+		if k.findBusiestGroup(d, &dst.pass) < 0 {
+			t.Fatalf("%s: in balance", c.name)
+		}
+		pinned := k.moveTasks(dst, d, src)
+		if got := dst.rq.fair.n - c.here; got != c.want || pinned != (c.want == 0) {
+			t.Errorf("%s: %d tasks are moved, want %d; pinned: %v", c.name, got, c.want, pinned)
+		}
+		for i := range c.want {
+			if id := c.pinned + i; k.tasks[id].cpu != 0 {
+				t.Errorf("%s: task %d stays, which came before others that go", c.name, id)
+			}
+		}
+		// What was looked at in vain is in nobody's way at the next pass.
+		if c.pinned > nrMigrate {
+			k.moveTasks(dst, d, src)
+			if n := dst.rq.fair.n; n != 2*nrMigrate-c.pinned {
+				t.Errorf("%s: the next pass moves %d", c.name, n)
+			}
+		}
+		k.checkQueue(src)
+		k.checkQueue(dst)
+		if k.status == Broken {
+			t.Errorf("%s: %s", c.name, k.fault)
+		}
+	}
+}
+
+// Passes prefer tasks that have not run for long, and leave alone who runs or has just run.
+func TestMoveTasksColdestFirst(t *testing.T) {
+	m := small(t)
+	k, dst := resting(t, m, 0)
+	src := &k.cpus[2] // under another cache
+	for i := range 4 {
+		s := hog("", 2)
+		s.CPUs = nil
+		spawn(t, k, s)
+		k.tasks[i].state = taskRunning
+		k.enqueue(src, int32(i))
+	}
+	for _, next := range []int32{0, 1, 3} { // each has its turn
+		k.setNext(src, next)
+		k.setCurr(src, next)
+	}
+	k.tasks[0].ranTill, k.tasks[1].ranTill = dst.t-k.base.MigrationCost, dst.t
+	d := m.Domains[0][2]
+	move := func(want ...int32) {
+		t.Helper()
+		dst.pass = pass{dst: dst, level: 2, kind: TimeBalance, idle: true, want: 1}
+		k.moveTasks(dst, d, src)
+		for i := range k.tasks {
+			moved := false
+			for _, w := range want {
+				moved = moved || int(w) == i
+			}
+			if (k.tasks[i].cpu == 0) != moved {
+				t.Errorf("task %d is on CPU %d, want %v moved", i, k.tasks[i].cpu, want)
+			}
+		}
+	}
+	move(2)    // never ran
+	move(2, 0) // ran longest ago
+	move(2, 0) // 1 is warm and 3 runs
+	dst.rq.domains[2].failed = 2
+	move(2, 0, 1)
+	move(2, 0, 1)
+}

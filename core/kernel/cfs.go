@@ -1,6 +1,10 @@
 package kernel
 
-import "schedlab/core/sim"
+import (
+	"math"
+
+	"schedlab/core/sim"
+)
 
 // CFS, as 5.18 and 6.1 have it: the task that has run least runs, in virtual time, which
 // goes by faster the less a task weighs. A queue's own virtual time, minV, follows the
@@ -34,15 +38,15 @@ func (k *Kernel) leaveCFS(c *cpu, tk *task) {
 	if tk.slept = tk.state != taskRunning; !tk.slept {
 		tk.v -= c.rq.minV
 	}
-	c.rq.updateMinV(k)
+	k.updateMinV(&c.rq)
 }
 
 // sliceCFS is how long a task may run at a stretch, with more tasks joining c's queue: its
 // share of the period. A new task on an idle CPU counts the one that made it.
 func (k *Kernel) sliceCFS(c *cpu, e *fairEntity, more int) sim.Time {
 	t := &k.base.CFS
-	nr, load := len(c.rq.fair)+more, c.rq.load+int64(more)*e.weight
-	if len(c.rq.fair) == 0 {
+	nr, load := c.rq.nrRunning()+more, c.rq.load+int64(more)*e.weight
+	if c.rq.nrRunning() == 0 {
 		nr, load = nr+1, load+nice0
 	}
 	period := t.Latency
@@ -53,29 +57,17 @@ func (k *Kernel) sliceCFS(c *cpu, e *fairEntity, more int) sim.Time {
 }
 
 // updateMinV brings the queue's virtual time forward.
-func (r *rq) updateMinV(k *Kernel) {
-	if len(r.fair) == 0 {
-		return
+func (k *Kernel) updateMinV(r *rq) {
+	least := int64(math.MaxInt64)
+	if r.tree != noTask {
+		least = k.tasks[r.tree].least
 	}
-	least := k.tasks[r.fair[0]].v
-	for _, t := range r.fair[1:] {
+	if t := k.running(r); t != noTask {
 		least = min(least, k.tasks[t].v)
 	}
-	r.minV = max(r.minV, least)
-}
-
-// leftmost returns the task of c's queue with the least virtual time, leaving out one.
-func (k *Kernel) leftmost(c *cpu, but int32) int32 {
-	left := noTask
-	for _, t := range c.rq.fair {
-		if t == but {
-			continue
-		}
-		if left == noTask || k.tasks[t].v < k.tasks[left].v || k.tasks[t].v == k.tasks[left].v && t < left {
-			left = t
-		}
+	if least < math.MaxInt64 {
+		r.minV = max(r.minV, least)
 	}
-	return left
 }
 
 // behind tells whether a has run so much more than b that b, waking up, preempts it.
@@ -87,7 +79,7 @@ func (k *Kernel) behind(a, b int32) bool {
 // pickCFS returns the task that c should run: noTask if it has none.
 func (k *Kernel) pickCFS(c *cpu) int32 {
 	r := &c.rq
-	left := k.leftmost(c, noTask)
+	left := k.first(r, math.MaxInt64)
 	if left == noTask {
 		return noTask
 	}
@@ -110,7 +102,7 @@ func (k *Kernel) wakePreemptsCFS(c *cpu, t int32) bool {
 		return false
 	}
 	c.rq.next = t
-	if len(c.rq.fair) >= crowded {
+	if c.rq.nrRunning() >= crowded {
 		c.rq.last = c.rq.curr
 	}
 	return true
@@ -119,7 +111,7 @@ func (k *Kernel) wakePreemptsCFS(c *cpu, t int32) bool {
 // tickPreemptsCFS tells whether c's task has had its slice, or is far ahead of another one.
 func (k *Kernel) tickPreemptsCFS(c *cpu) bool {
 	r := &c.rq
-	if r.curr == noTask || !k.tasks[r.curr].queued || len(r.fair) < 2 {
+	if r.curr == noTask || !k.tasks[r.curr].queued || r.nrRunning() < 2 {
 		return false
 	}
 	e := &k.tasks[r.curr].fairEntity
@@ -131,7 +123,7 @@ func (k *Kernel) tickPreemptsCFS(c *cpu) bool {
 	if e.ran < k.base.CFS.MinGranularity {
 		return false
 	}
-	return e.v-k.tasks[k.leftmost(c, r.curr)].v > int64(slice)
+	return e.v-k.tasks[r.tree].least > int64(slice)
 }
 
 // clearBuddy forgets that t is a buddy.

@@ -35,9 +35,9 @@ func queue(t *testing.T, ms ...int64) (*Kernel, *cpu) {
 	for i, v := range ms {
 		spawn(t, k, hog("", 3))
 		tk := &k.tasks[i]
-		tk.state, tk.started, tk.home = taskRunning, true, 3
-		k.enqueue(c, int32(i))
+		tk.state, tk.started, tk.slept, tk.home = taskRunning, true, true, 3
 		tk.v = c.rq.minV + v*int64(sim.Millisecond)
+		k.enqueue(c, int32(i))
 	}
 	if len(ms) > 0 {
 		k.setNext(c, 0)

@@ -12,9 +12,9 @@ func (k *Kernel) checkState() {
 	var onQueues, undelivered uint64
 	for i := range k.cpus {
 		c := &k.cpus[i]
-		over += b2i(len(c.rq.fair) >= 2)
+		over += b2i(c.rq.nrRunning() >= 2)
 		idle += b2i(c.idleCPU())
-		onQueues += uint64(len(c.rq.fair))
+		onQueues += uint64(c.rq.nrRunning())
 		undelivered += uint64(len(c.callq) + len(c.batch))
 		if len(c.batch) > 0 {
 			undelivered -= k.served(c)
@@ -99,23 +99,7 @@ func (k *Kernel) checkCPU(c *cpu) {
 	if !f.waiting && f.at < k.now && k.status == Running {
 		k.broken("CPU %d should have gone on at %s", c.id, f.at)
 	}
-	var load int64
-	for _, t := range c.rq.fair {
-		tk := &k.tasks[t]
-		load += tk.weight
-		if tk.cpu != c.id || !tk.queued {
-			k.broken("task %s is on the queue of CPU %d and thinks otherwise", tk.spec.Name, c.id)
-		}
-		if !tk.allows(c.id) {
-			k.broken("task %s is on CPU %d, where it may not run", tk.spec.Name, c.id)
-		}
-		if tk.state != taskRunning && t != c.rq.curr {
-			k.broken("task %s is blocked and on the queue of CPU %d", tk.spec.Name, c.id)
-		}
-	}
-	if load != c.rq.load {
-		k.broken("the weights on CPU %d sum to %d, but the books say %d", c.id, load, c.rq.load)
-	}
+	k.checkQueue(c)
 	if t := c.rq.curr; t != noTask && (k.tasks[t].cpu != c.id || k.tasks[t].state == taskRunning && !k.tasks[t].queued && !k.tasks[t].waking) {
 		k.broken("task %s runs on CPU %d and is not on its queue", k.tasks[t].spec.Name, c.id)
 	}
@@ -130,8 +114,8 @@ func (k *Kernel) checkCPU(c *cpu) {
 	// An idle CPU that has something to do must have been told, or be about to be.
 	dozing := c.idle.phase == idleAsleep || c.idle.phase == idlePolling && c.depth == 0
 	calls := c.called() && k.base.CallSignal != SignalIPI // it will serve its calls
-	if told := c.signals > 0 || c.pending != 0; dozing && !told && (len(c.callq) > 0 && !calls || len(c.rq.fair) > 0 && !c.needResched) {
-		k.broken("CPU %d idles with %d calls and %d tasks waiting, and nobody has told it", c.id, len(c.callq), len(c.rq.fair))
+	if told := c.signals > 0 || c.pending != 0; dozing && !told && (len(c.callq) > 0 && !calls || c.rq.nrRunning() > 0 && !c.needResched) {
+		k.broken("CPU %d idles with %d calls and %d tasks waiting, and nobody has told it", c.id, len(c.callq), c.rq.nrRunning())
 	}
 	if c.polling && k.m.NoPollingFlag || c.notified && k.base.CallSignal != SignalNotify {
 		k.broken("CPU %d has a flag up that its kernel does not have", c.id)
@@ -139,6 +123,81 @@ func (k *Kernel) checkCPU(c *cpu) {
 	if c.signals < 0 || c.rq.wakePending < 0 {
 		k.broken("CPU %d was signalled %d times too often", c.id, -c.signals)
 	}
+}
+
+// checkQueue compares what c's run queue knows of its tasks with a walk over them: their list
+// and their sums, and the tree of those that wait.
+func (k *Kernel) checkQueue(c *cpu) {
+	r := &c.rq
+	var load, offsets int64
+	newer, n := noTask, 0
+	for t := r.fair.first; t != noTask; t = k.tasks[t].older {
+		tk := &k.tasks[t]
+		if tk.newer != newer { // a walk on might never end
+			k.broken("the list of CPU %d is broken at task %s", c.id, tk.spec.Name)
+			return
+		}
+		newer = t
+		n++
+		load += tk.weight
+		offsets += r.offset(&tk.fairEntity)
+		if tk.cpu != c.id || !tk.queued {
+			k.broken("task %s is on the queue of CPU %d and thinks otherwise", tk.spec.Name, c.id)
+		}
+		if !tk.allows(c.id) {
+			k.broken("task %s is on CPU %d, where it may not run", tk.spec.Name, c.id)
+		}
+		if tk.state != taskRunning && t != r.curr {
+			k.broken("task %s is blocked and on the queue of CPU %d", tk.spec.Name, c.id)
+		}
+	}
+	if r.fair.last != newer || n != r.fair.n {
+		k.broken("the list of CPU %d has %d tasks up to %d, but the books say %d up to %d", c.id, n, newer, r.fair.n, r.fair.last)
+	}
+	if load != r.load {
+		k.broken("the weights on CPU %d sum to %d, but the books say %d", c.id, load, r.load)
+	}
+	if offsets != r.offsets && k.base.Policy == EEVDF {
+		k.broken("the offsets on CPU %d sum to %d, but the books say %d", c.id, offsets, r.offsets)
+	}
+	last, n := noTask, 0
+	k.checkTree(c, r.tree, &last, &n)
+	if want := r.fair.n - b2i(k.running(r) != noTask); n != want {
+		k.broken("%d tasks wait on CPU %d, and its tree holds %d", want, c.id, n)
+	}
+}
+
+// checkTree walks the tree of c's queue below root in its order, in which last is the task
+// before it and n how many there were.
+func (k *Kernel) checkTree(c *cpu, root int32, last *int32, n *int) {
+	if root == noTask {
+		return
+	}
+	e := &k.tasks[root].fairEntity
+	least := e.v
+	for _, child := range []int32{e.lo, e.hi} {
+		if child == noTask {
+			continue
+		}
+		if rank(child) <= rank(root) { // a walk on might never end
+			k.broken("the tree of CPU %d is upside down: task %d is above %d", c.id, root, child)
+			return
+		}
+		least = min(least, k.tasks[child].least)
+	}
+	if least != e.least {
+		k.broken("the least virtual time below task %d on CPU %d is %d, but the books say %d", root, c.id, least, e.least)
+	}
+	k.checkTree(c, e.lo, last, n)
+	if tk := &k.tasks[root]; root == c.rq.curr || !tk.queued || tk.cpu != c.id {
+		k.broken("task %s does not wait on CPU %d and is in its tree", tk.spec.Name, c.id)
+	}
+	if *last != noTask && !k.before(*last, root) {
+		k.broken("the tree of CPU %d is out of order: task %d is before %d", c.id, *last, root)
+	}
+	*last = root
+	*n++
+	k.checkTree(c, e.hi, last, n)
 }
 
 // checkLocks sees that locks have one owner each, that who waits for one is among its

@@ -29,6 +29,8 @@ type fairEntity struct {
 	since    sim.Time // up to where its run time is in v
 	started  bool     // it has been on a queue before
 	parity   int64    // the deadline until which it runs undisturbed while eligible; 0: none
+	treeNode
+	listNode
 
 	// For CFS.
 	ran   sim.Time // since it was last chosen
@@ -38,24 +40,24 @@ type fairEntity struct {
 
 func (e *fairEntity) virtual(d sim.Time) int64 { return int64(d) * nice0 / e.weight }
 
-// avgV returns the load-weighted mean of the virtual run times.
-func (r *rq) avgV(k *Kernel) int64 {
+// avgV returns the load-weighted mean of the virtual run times, rounded down.
+func (r *rq) avgV() int64 {
 	if r.load == 0 {
 		return r.minV
 	}
-	sum := int64(0)
-	for _, t := range r.fair {
-		e := &k.tasks[t].fairEntity
-		sum += (e.v - r.minV) * e.weight
-	}
-	q := sum / r.load
-	if sum < 0 && sum%r.load != 0 {
+	q := r.offsets / r.load
+	if r.offsets < 0 && r.offsets%r.load != 0 {
 		q--
 	}
 	return r.minV + q
 }
 
-func (e *fairEntity) saveLag(avg int64) { e.lag = avg - e.v }
+// offset is what a task adds to the queue's offsets: virtual time since minV times weight,
+// which is 1024 times the real time that it is away from there. While tasks run, minV is
+// the mean, so that this is the time that a task is owed or owes: some slices, which place sees to
+// when it joins, or as long as another one ran at a stretch. An int64 holds two and a half hours
+// of it, summed up over the queue: a thousand tasks that owe nine seconds each.
+func (r *rq) offset(e *fairEntity) int64 { return (e.v - r.minV) * e.weight }
 
 // place gives a task that joins c's queue its virtual time: where its lag is what
 // it was when it left, within two slices or a tick.
@@ -65,11 +67,11 @@ func (k *Kernel) place(c *cpu, tk *task) {
 		k.placeCFS(c, e)
 		return
 	}
-	avg := c.rq.avgV(k)
+	avg := c.rq.avgV()
 	limit := e.virtual(max(2*k.base.BaseSlice, k.base.Jiffy()))
 	lag := min(max(e.lag, -limit), limit)
 	if c.rq.load > 0 {
-		lag = lag * (c.rq.load + e.weight) / c.rq.load
+		lag += lag * e.weight / c.rq.load
 	}
 	e.v = avg - lag
 	slice := e.virtual(k.base.BaseSlice)
@@ -84,28 +86,51 @@ func (k *Kernel) place(c *cpu, tk *task) {
 // updateCurr brings the run time of c's task up to its clock. With EEVDF a task that has
 // used up its slice while others wait must give way.
 func (k *Kernel) updateCurr(c *cpu) {
-	if c.rq.curr == noTask || !k.tasks[c.rq.curr].queued {
+	r := &c.rq
+	t := k.running(r)
+	if t == noTask {
 		return
 	}
-	e := &k.tasks[c.rq.curr].fairEntity
-	if d := c.rq.clock - e.since; d > 0 {
+	e := &k.tasks[t].fairEntity
+	before := e.v
+	if d := r.clock - e.since; d > 0 {
 		e.v += e.virtual(d)
 		e.ran += d
-		e.since = c.rq.clock
+		e.since = r.clock
 	}
 	if k.base.Policy == CFS {
-		c.rq.updateMinV(k)
+		k.updateMinV(r)
 		return
 	}
+	r.offsets += (e.v - before) * e.weight
 	// minV only has to stay near the tasks' times and to go forward.
-	if m := c.rq.avgV(k); m > c.rq.minV {
-		c.rq.minV = m
+	if m := r.avgV(); m > r.minV {
+		r.offsets -= (m - r.minV) * r.load
+		r.minV = m
 	}
 	if e.v >= e.deadline {
 		e.deadline = e.v + e.virtual(k.base.BaseSlice)
 		e.parity = 0
-		c.rq.expired = c.rq.nrRunning() > 1
+		r.expired = r.nrRunning() > 1
 	}
+}
+
+// running returns the task that runs if it is queued, as it is until it goes to sleep. It is not
+// in the tree.
+func (k *Kernel) running(r *rq) int32 {
+	if r.curr == noTask || !k.tasks[r.curr].queued {
+		return noTask
+	}
+	return r.curr
+}
+
+// first returns the first of all queued tasks with a virtual time of at most limit; noTask: there is none.
+func (k *Kernel) first(r *rq, limit int64) int32 {
+	t := k.earliest(r.tree, limit)
+	if curr := k.running(r); curr != noTask && k.tasks[curr].v <= limit && (t == noTask || k.before(curr, t)) {
+		return curr
+	}
+	return t
 }
 
 // pickFair returns the task that c should run: noTask if it has none.
@@ -127,30 +152,17 @@ func (k *Kernel) tickPreempts(c *cpu) bool {
 // pickEEVDF returns the eligible task with the earliest deadline, or the one that runs if
 // it may run on.
 func (k *Kernel) pickEEVDF(c *cpu) int32 {
-	avg := c.rq.avgV(k)
-	if t := c.rq.curr; t != noTask && k.tasks[t].queued {
+	r := &c.rq
+	avg := r.avgV()
+	if t := k.running(r); t != noTask {
 		if e := &k.tasks[t].fairEntity; e.parity == e.deadline && e.v <= avg {
 			return t // RUN_TO_PARITY
 		}
 	}
-	best := noTask
-	for _, t := range c.rq.fair {
-		e := &k.tasks[t].fairEntity
-		if e.v > avg {
-			continue
-		}
-		if best == noTask {
-			best = t
-			continue
-		}
-		b := &k.tasks[best].fairEntity
-		if e.deadline < b.deadline || e.deadline == b.deadline && t < best {
-			best = t
-		}
-	}
-	if best == noTask && len(c.rq.fair) > 0 {
-		k.broken("CPU %d has %d runnable tasks and none is eligible", c.id, len(c.rq.fair))
-		best = c.rq.fair[0]
+	best := k.first(r, avg)
+	if best == noTask && r.nrRunning() > 0 {
+		k.broken("CPU %d has %d runnable tasks and none is eligible", c.id, r.nrRunning())
+		best = r.fair.first
 	}
 	return best
 }

@@ -327,7 +327,7 @@ func TestRTLockWaitTakenForPreempted(t *testing.T) {
 		// The wait as the lock would do it: the state first, then schedule().
 		spawn(t, k, hog("waiter", 3))
 		spawn(t, k, hog("other", 3))
-		for k.cpus[3].rq.curr == noTask || k.cpus[3].depth != 0 || k.cpus[3].frame[0].step != stComputed || len(k.cpus[3].rq.fair) < 2 {
+		for k.cpus[3].rq.curr == noTask || k.cpus[3].depth != 0 || k.cpus[3].frame[0].step != stComputed || k.cpus[3].rq.nrRunning() < 2 {
 			if k.Step(1) != Running {
 				t.Fatal(k.fault)
 			}
@@ -359,6 +359,12 @@ func TestChecksSeeDamage(t *testing.T) {
 		{"a wrong group sum", func(k *Kernel) { k.groups[len(k.groups)-1][0].nr++ }, "the books say"},
 		{"a wrong count of idle CPUs", func(k *Kernel) { k.idle-- }, "the books say"},
 		{"a wrong load", func(k *Kernel) { k.cpus[3].rq.load++ }, "weights"},
+		{"a list that lacks a task", func(k *Kernel) { l := &k.cpus[3].rq.fair; k.tasks[l.first].older = noTask }, "the books say 2"},
+		{"a list that goes in circles", func(k *Kernel) { l := &k.cpus[3].rq.fair; k.tasks[l.last].older = l.first }, "list of CPU 3 is broken"},
+		{"a wrong sum of offsets", func(k *Kernel) { k.cpus[3].rq.offsets++ }, "offsets"},
+		{"a virtual time that the tree does not know of", func(k *Kernel) { k.tasks[1].v--; k.cpus[3].rq.offsets -= nice0 }, "least virtual time"},
+		{"a task that waits outside the tree", func(k *Kernel) { k.cpus[3].rq.tree = noTask }, "its tree holds 0"},
+		{"a tree out of order", func(k *Kernel) { k.tasks[1].lo = 1 }, "tree"},
 		{"a blocked task on a queue", func(k *Kernel) { k.tasks[1].state = taskSleeping }, "blocked"},
 		{"a task where it may not run", func(k *Kernel) { k.tasks[1].allowed[3] = false }, "may not run"},
 		{"time not accounted for", func(k *Kernel) { k.openWindow(); k.time[TimeUser]++; k.checkAccount() }, "time account"},
@@ -373,7 +379,7 @@ func TestChecksSeeDamage(t *testing.T) {
 			t.Fatalf("%s: broken before the damage: %s", c.name, k.fault)
 		}
 		if k.tasks[1].state != taskRunning || k.cpus[3].rq.curr == 1 {
-			for k.cpus[3].rq.curr == 1 || len(k.cpus[3].rq.fair) < 2 {
+			for k.cpus[3].rq.curr == 1 || k.cpus[3].rq.nrRunning() < 2 {
 				if k.Step(1) != Running {
 					t.Fatal(k.fault)
 				}

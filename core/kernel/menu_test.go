@@ -68,7 +68,7 @@ func TestMenuSelect(t *testing.T) {
 		cpu.tick.stopped = c.stopped
 		cpu.t = sim.Second
 		if c.timer > 0 {
-			cpu.tick.timers = append(cpu.tick.timers, timer{at: cpu.t + c.timer})
+			cpu.tick.timers.add(cpu.t + c.timer)
 		}
 		state, stop := k.menuSelect(cpu)
 		if state != c.state || !c.stopped && stop != c.stop {

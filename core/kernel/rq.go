@@ -10,10 +10,13 @@ const noTask int32 = -1
 type rq struct {
 	lock  lock
 	clock sim.Time
-	curr  int32   // the task that runs; noTask: the idle task
-	fair  []int32 // the runnable tasks, curr included, in no order
-	minV  int64   // a virtual time near those of all tasks, to measure them from
-	load  int64   // summed weight
+	curr  int32    // the task that runs; noTask: the idle task
+	fair  taskList // the runnable tasks, curr included
+	tree  int32    // of the runnable tasks without curr: its root
+	minV  int64    // a virtual time near those of all tasks, to measure them from
+	load  int64    // summed weight
+
+	offsets int64 // EEVDF: summed offset of the runnable tasks
 
 	next, last int32 // CFS: buddies; noTask: none
 
@@ -48,7 +51,8 @@ type group struct {
 
 func (c *cpu) initRQ(k *Kernel) {
 	r := &c.rq
-	r.curr, r.next, r.last = noTask, noTask, noTask
+	r.curr, r.tree, r.next, r.last = noTask, noTask, noTask, noTask
+	r.fair.first, r.fair.last = noTask, noTask
 	r.lock.holder = -1
 	r.lock.line = k.newLine(int(c.id))
 	// avg_idle starts at its cap, which is twice the floor of max_idle_balance_cost,
@@ -77,19 +81,19 @@ func (c *cpu) initRQ(k *Kernel) {
 }
 
 // nrRunning returns how many tasks are runnable on c.
-func (r *rq) nrRunning() int { return len(r.fair) }
+func (r *rq) nrRunning() int { return r.fair.n }
 
 // idleCPU tells whether c is idle as the scheduler sees it: nothing runs, is
 // queued, or is on its way.
 func (c *cpu) idleCPU() bool {
-	return c.rq.curr == noTask && len(c.rq.fair) == 0 && c.rq.wakePending == 0
+	return c.rq.curr == noTask && c.rq.nrRunning() == 0 && c.rq.wakePending == 0
 }
 
 // account keeps the group sums right over a change of c's run queue.
 func (k *Kernel) account(c *cpu, change func()) {
-	nr, idle := len(c.rq.fair), c.idleCPU()
+	nr, idle := c.rq.nrRunning(), c.idleCPU()
 	change()
-	dn, dover, didle := len(c.rq.fair)-nr, b2i(len(c.rq.fair) >= 2)-b2i(nr >= 2), b2i(c.idleCPU())-b2i(idle)
+	dn, dover, didle := c.rq.nrRunning()-nr, b2i(c.rq.nrRunning() >= 2)-b2i(nr >= 2), b2i(c.idleCPU())-b2i(idle)
 	if dn == 0 && didle == 0 {
 		return
 	}
@@ -131,8 +135,17 @@ func (k *Kernel) setOverloaded(v bool) {
 
 // setCurr makes task t, or noTask, the one that runs on c.
 func (k *Kernel) setCurr(c *cpu, t int32) {
-	was := c.rq.curr
-	k.account(c, func() { c.rq.curr = t })
+	r := &c.rq
+	was := r.curr
+	if prev := k.running(r); prev != noTask {
+		r.tree = k.insert(r.tree, prev)
+	}
+	k.account(c, func() { r.curr = t })
+	if now := k.running(r); now != noTask {
+		r.tree = k.remove(r.tree, now)
+		k.listRemove(&r.fair, now)
+		k.listAdd(&r.fair, now)
+	}
 	if busy := t != noTask; busy != (was != noTask) {
 		k.coreChanged(c, busy)
 	}
@@ -157,8 +170,14 @@ func (k *Kernel) enqueue(c *cpu, t int32) {
 	tk.cpu = c.id
 	tk.queued = true
 	k.place(c, tk)
-	k.account(c, func() { c.rq.fair = append(c.rq.fair, t) })
+	k.account(c, func() { k.listAdd(&c.rq.fair, t) })
 	c.rq.load += tk.weight
+	if k.base.Policy == EEVDF {
+		c.rq.offsets += c.rq.offset(&tk.fairEntity)
+	}
+	if t != c.rq.curr {
+		c.rq.tree = k.insert(c.rq.tree, t)
+	}
 }
 
 // dequeue takes a task off c's fair class, at its clock.
@@ -166,18 +185,15 @@ func (k *Kernel) dequeue(c *cpu, t int32) {
 	k.updateCurr(c)
 	tk := &k.tasks[t]
 	tk.queued = false
-	tk.saveLag(c.rq.avgV(k))
 	c.rq.clearBuddy(t)
-	k.account(c, func() {
-		for i, x := range c.rq.fair {
-			if x == t {
-				last := len(c.rq.fair) - 1
-				c.rq.fair[i] = c.rq.fair[last]
-				c.rq.fair = c.rq.fair[:last]
-				return
-			}
-		}
-	})
+	if t != c.rq.curr {
+		c.rq.tree = k.remove(c.rq.tree, t)
+	}
+	if k.base.Policy == EEVDF {
+		tk.lag = c.rq.avgV() - tk.v
+		c.rq.offsets -= c.rq.offset(&tk.fairEntity)
+	}
+	k.account(c, func() { k.listRemove(&c.rq.fair, t) })
 	c.rq.load -= tk.weight
 	if k.base.Policy == CFS {
 		k.leaveCFS(c, tk)

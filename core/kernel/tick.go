@@ -7,28 +7,58 @@ type tick struct {
 	phase   sim.Time // of all ticks, within a jiffy
 	stopped bool
 	ev      sim.Handle
-	timers  []timer
+	timers  timers
 }
 
-type timer struct {
-	at   sim.Time
-	task uint32
+// timers is when a CPU's timers expire: a heap, whose first one is the next. They are served in
+// that order, so whose they are need not be known.
+type timers []sim.Time
+
+func (h *timers) add(at sim.Time) {
+	*h = append(*h, at)
+	s := *h
+	i := len(s) - 1
+	for ; i > 0 && at < s[(i-1)/2]; i = (i - 1) / 2 {
+		s[i] = s[(i-1)/2]
+	}
+	s[i] = at
+}
+
+// drop takes out the first one.
+func (h *timers) drop() {
+	last := len(*h) - 1
+	at := (*h)[last]
+	s := (*h)[:last]
+	*h = s
+	i := 0
+	for c := 1; c < last; c = 2*i + 1 {
+		if c+1 < last && s[c+1] < s[c] {
+			c++
+		}
+		if at <= s[c] {
+			break
+		}
+		s[i] = s[c]
+		i = c
+	}
+	if last > 0 {
+		s[i] = at
+	}
 }
 
 // armTimer wakes task at the given time, by an interrupt on c.
 func (k *Kernel) armTimer(c *cpu, task uint32, at sim.Time) {
-	c.tick.timers = append(c.tick.timers, timer{at, task})
+	c.tick.timers.add(at)
 	k.q.At(at, evTimer, uint16(c.id), task)
 }
 
 // nextTimer returns when c's next timer expires, the tick left out: it is stopped
 // if the CPU sleeps long.
 func (k *Kernel) nextTimer(c *cpu) sim.Time {
-	next := sim.Never
-	for _, t := range c.tick.timers {
-		next = min(next, t.at)
+	if len(c.tick.timers) == 0 {
+		return sim.Never
 	}
-	return max(next, c.t)
+	return max(c.tick.timers[0], c.t)
 }
 
 func (k *Kernel) tickStop(c *cpu) {
@@ -59,14 +89,7 @@ func (k *Kernel) timer(c *cpu) {
 	if c.duePos < len(c.due) {
 		id := c.due[c.duePos]
 		c.duePos++
-		for i := range c.tick.timers {
-			if c.tick.timers[i].task == id {
-				last := len(c.tick.timers) - 1
-				c.tick.timers[i] = c.tick.timers[last]
-				c.tick.timers = c.tick.timers[:last]
-				break
-			}
-		}
+		c.tick.timers.drop()
 		k.pay(c, TimeTimer, CostTimerExpire)
 		k.wakeUp(c, int32(id), wakeFlags{}, stTimer)
 		return

@@ -44,6 +44,7 @@ func (k *Kernel) passWalked(c *cpu) {
 	p := &c.pass
 	d := k.m.Domains[p.dst.id][p.level]
 	ds := &p.dst.rq.domains[p.level]
+	k.updateIdleScan(d, p)
 	g := k.findBusiestGroup(d, p)
 	src := int16(-1)
 	if g >= 0 {
@@ -258,11 +259,13 @@ func (k *Kernel) detachTask(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	k.pay(c, p.kind, CostMigrate)
 	src.rq.clock = max(src.rq.clock, c.t)
 	k.dequeue(src, take)
+	k.writeState(c, src, p.kind)
 	if dst != c {
 		k.lockBriefly(c, &dst.rq.lock)
 	}
 	dst.rq.clock = max(dst.rq.clock, c.t)
 	k.enqueue(dst, take)
+	k.writeState(c, dst, p.kind)
 	k.count(Migrations)
 	p.moved = true
 	if k.wakePreempts(dst, take) {

@@ -51,7 +51,9 @@ type cpu struct {
 	pass      pass
 	soft      rebalance
 	wake      waking
+	idleWaker waker // the idle task's
 
+	bh      bool // a softirq runs on top of the task that caused it, at depth 0
 	blocked bool // the idle loop is to update the blocked load of idle CPUs
 }
 
@@ -119,6 +121,7 @@ const (
 	stTimer
 	stTickLocked
 	stNohzKick
+	stWakeSelect
 	stWakePlace
 	stWakeSignal
 	stWakeLocked
@@ -133,6 +136,7 @@ func (k *Kernel) initCPU(i int, phase sim.Time) {
 	c.noise = k.noise.Fork(uint32(i))
 	c.flags, c.callLine, c.async.line = k.newLine(i), k.newLine(i), k.newLine(i)
 	c.async.waiter = -1
+	c.idleWaker.last = noTask
 	c.initRQ(k)
 	c.initIdle(k, phase)
 }
@@ -278,6 +282,8 @@ func (k *Kernel) run(c *cpu) {
 	case stNohzKick:
 		k.nohzKick(c)
 		k.irqExit(c)
+	case stWakeSelect:
+		k.wakeSelect(c)
 	case stWakePlace:
 		k.wakePlace(c)
 	case stWakeSignal:

@@ -19,6 +19,10 @@ type rq struct {
 
 	expired bool // curr has used up its slice and others wait
 
+	state stateLine
+	scan  scanner
+	pelt  rqPelt
+
 	wakePending int // wakeups on their way through the call queue
 
 	// What newidle balance goes by.
@@ -140,6 +144,7 @@ func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
 		c.rq.avgIdle += (d - c.rq.avgIdle) / 8
 		c.rq.avgIdle = min(c.rq.avgIdle, 2*c.rq.maxIdleCost)
 		c.rq.idleStamp = 0
+		c.rq.idleEnded(k, now)
 	}
 	k.enqueue(c, t)
 }
@@ -148,6 +153,7 @@ func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
 func (k *Kernel) enqueue(c *cpu, t int32) {
 	k.updateCurr(c)
 	tk := &k.tasks[t]
+	k.loadEnqueued(c, tk)
 	tk.cpu = c.id
 	tk.queued = true
 	k.place(c, tk)
@@ -159,6 +165,7 @@ func (k *Kernel) enqueue(c *cpu, t int32) {
 func (k *Kernel) dequeue(c *cpu, t int32) {
 	k.updateCurr(c)
 	tk := &k.tasks[t]
+	k.loadDequeued(c, tk)
 	tk.queued = false
 	tk.saveLag(c.rq.avgV(k))
 	c.rq.clearBuddy(t)

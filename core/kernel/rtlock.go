@@ -111,7 +111,7 @@ func (k *Kernel) unlockTask(c *cpu) {
 		k.lockRouse(c, l, w)
 	case w.state == taskLockWait:
 		c.irqsOff[0] = true
-		k.wakeUp(c, id, stUnlocked)
+		k.wakeUp(c, id, wakeFlags{}, stUnlocked)
 		return
 	}
 	k.then(c, stTask)

@@ -68,7 +68,7 @@ func (k *Kernel) timer(c *cpu) {
 			}
 		}
 		k.pay(c, TimeTimer, CostTimerExpire)
-		k.wakeUp(c, int32(id), stTimer)
+		k.wakeUp(c, int32(id), wakeFlags{}, stTimer)
 		return
 	}
 	c.due, c.duePos = c.due[:0], 0
@@ -94,6 +94,7 @@ func (k *Kernel) tickLocked(c *cpu) {
 	k.pay(c, TimeTick, CostTick)
 	k.updateClock(c)
 	k.updateCurr(c)
+	k.loadTick(c)
 	if k.tickPreempts(c) {
 		c.needResched = true
 	}

@@ -95,6 +95,18 @@ const (
 	Migrations
 	Wakeups
 	WakeupsQueued
+	WakeupsLocal
+	WakeupsRemote
+	WakeupsSync
+	WakeAffineThis
+	WakeAffinePrev
+	PlacedPrev
+	PlacedWaker
+	PlacedCache
+	IdleChecks
+	IdleSearches
+	IdleSearchesFound
+	IdleCoresScanned
 	SwitchesVoluntary
 	SwitchesInvoluntary
 	RTLockWaits
@@ -143,6 +155,18 @@ var Counters = [NumCounters]Info{
 	Migrations:          {"migrations", "tasks moved to another CPU"},
 	Wakeups:             {"wakeups", "tasks woken"},
 	WakeupsQueued:       {"wakeups_queued", "of these: through the target's call queue"},
+	WakeupsLocal:        {"wakeups_local", "of these: on the waker's own CPU"},
+	WakeupsRemote:       {"wakeups_remote", "of these: on another CPU, under its run queue's lock"},
+	WakeupsSync:         {"wakeups_sync", "wakeups that took the waker to be about to sleep, when a CPU was chosen"},
+	WakeAffineThis:      {"wake_affine_this", "choices between two CPUs for the waker's"},
+	WakeAffinePrev:      {"wake_affine_prev", "choices between two CPUs for the one that the task was on"},
+	PlacedPrev:          {"placed_prev", "woken tasks that went where they were"},
+	PlacedWaker:         {"placed_waker", "woken tasks that went to the waker's CPU from another"},
+	PlacedCache:         {"placed_cache", "woken tasks that went to another CPU under the cache where they were"},
+	IdleChecks:          {"idle_checks", "looks at a CPU, whether it is idle, to place a task"},
+	IdleSearches:        {"idle_searches", "searches through the CPUs of a last-level cache for an idle one"},
+	IdleSearchesFound:   {"idle_searches_found", "of these: one was found"},
+	IdleCoresScanned:    {"idle_cores_scanned", "cores looked at in searches for an idle one"},
 	SwitchesVoluntary:   {"switches_voluntary", "context switches away from a task that went to sleep"},
 	SwitchesInvoluntary: {"switches_involuntary", "context switches away from a task that could have run on"},
 	RTLockWaits:         {"rtlock_waits", "times schedule() was called to wait for an rtlock, on PREEMPT_RT"},

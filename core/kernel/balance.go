@@ -45,6 +45,7 @@ func (k *Kernel) passWalked(c *cpu) {
 	p := &c.pass
 	d := k.m.Domains[p.dst.id][p.level]
 	ds := &p.dst.rq.domains[p.level]
+	k.updateIdleScan(d, p)
 	g := k.findBusiestGroup(d, p)
 	src := int16(-1)
 	if g >= 0 {
@@ -309,6 +310,7 @@ func (k *Kernel) moveTasks(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 		k.pay(c, p.kind, CostMigrate)
 		from.clock = max(from.clock, c.t)
 		k.dequeue(src, t)
+		k.writeState(c, src, p.kind)
 		moved[n] = t
 		n++
 	}
@@ -322,6 +324,7 @@ func (k *Kernel) moveTasks(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	to.clock = max(to.clock, c.t)
 	for _, t := range moved[:n] {
 		k.enqueue(dst, t)
+		k.writeState(c, dst, p.kind)
 		k.count(Migrations)
 		if k.wakePreempts(dst, t) {
 			k.reschedCPU(c, dst, p.kind)

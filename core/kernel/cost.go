@@ -57,6 +57,9 @@ const (
 	CostNohzVisit
 	CostWakeup
 	CostIdleCheck
+	CostIdleMask
+	CostClearBit
+	CostAndNot
 	CostTick
 	CostTimerArm
 	CostTimerExpire
@@ -129,7 +132,10 @@ var Costs = [NumCosts]CostInfo{
 	CostMigrate:       {"migrate", "balance pass: moving one task", Cycles, 2000, machine.Assumed, guess},
 	CostNohzVisit:     {"nohz_visit", "nohz idle balance and the update of blocked load: one idle CPU, without its passes", Cycles, 300, machine.Assumed, guess},
 	CostWakeup:        {"wakeup", "waking a task, without its enqueueing", Cycles, 800, machine.Assumed, guess},
-	CostIdleCheck:     {"idle_check", "idle search: one CPU", Picoseconds, 15_000, machine.Assumed, guess},
+	CostIdleCheck:     {"idle_check", "idle search: looking at one CPU, without its run queue's cache line", Cycles, 30, machine.Assumed, guess},
+	CostIdleMask:      {"idle_mask", "idle search: making the mask of the CPUs to look at", Cycles, 200, machine.Assumed, guess},
+	CostClearBit:      {"clear_bit", "idle search for a core, before its patch: striking one thread out of the mask", Cycles, 15, machine.Assumed, "4 ns on POWER9, which is a guess (as cycles at 3.7 GHz)"},
+	CostAndNot:        {"and_not", "idle search for a core, with its patch: striking one core out of the mask", Cycles, 40, machine.Assumed, "a walk through 32 words, for 2048 CPUs; " + guess},
 	CostTick:          {"tick", "the tick's work", Cycles, 3000, machine.Assumed, guess},
 	CostTimerArm:      {"timer_arm", "arming a timer", Cycles, 400, machine.Assumed, guess},
 	CostSpinlock:      {"spinlock", "taking a spinlock or giving it back, without its cache line", Cycles, 20, machine.Assumed, guess},

@@ -52,10 +52,11 @@ type cpu struct {
 	soft      rebalance
 	wake      waking
 	note      notice
-	bh        bool // its task's system call ends in a softirq
 
-	mm int // the address space that is loaded
+	mm        int   // the address space that is loaded
+	idleWaker waker // the idle task's
 
+	bh      bool // a softirq runs on top of the task that caused it, at depth 0
 	blocked bool // the idle loop is to update the blocked load of idle CPUs
 }
 
@@ -125,6 +126,7 @@ const (
 	stTimer
 	stTickLocked
 	stNohzKick
+	stWakeSelect
 	stWakePlace
 	stWakeSignal
 	stWakeLocked
@@ -139,6 +141,7 @@ func (k *Kernel) initCPU(i int, phase sim.Time) {
 	c.noise = k.noise.Fork(uint32(i))
 	c.flags, c.callLine, c.async.line = k.newLine(i), k.newLine(i), k.newLine(i)
 	c.async.waiter = -1
+	c.idleWaker.last = noTask
 	c.initRQ(k)
 	c.initIdle(k, phase)
 }
@@ -290,6 +293,8 @@ func (k *Kernel) run(c *cpu) {
 	case stNohzKick:
 		k.nohzKick(c)
 		k.irqExit(c)
+	case stWakeSelect:
+		k.wakeSelect(c)
 	case stWakePlace:
 		k.wakePlace(c)
 	case stWakeSignal:

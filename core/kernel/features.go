@@ -31,6 +31,7 @@ const (
 	SignalResched CallSignal = iota // NEED_RESCHED is set: no interrupt, but a schedule() follows
 	SignalNotify                    // TIF_NOTIFY_IPI, a flag of its own, is set: no interrupt, and no schedule()
 	SignalIPI                       // an interrupt is sent, as to any other CPU
+	SignalWakeups                   // as before 5.8: queued wakeups set NEED_RESCHED, calls send an interrupt
 )
 
 // PreemptTest says how schedule() tells that a task was preempted rather than
@@ -47,9 +48,11 @@ const (
 // Features are the switches that patches set. The zero value is the kernel
 // before any patch.
 type Features struct {
-	IdleReentry IdleMode
-	PreemptTest PreemptTest
-	CallSignal  CallSignal
+	IdleReentry    IdleMode
+	PreemptTest    PreemptTest
+	CallSignal     CallSignal
+	IdleCoreExit   bool // the search for an idle core leaves a core at its first busy thread, and strikes it out at one go
+	SyncInTaskOnly bool // a sync wakeup counts as one only if the waker is a task and no interrupt
 }
 
 // A Preemption model, as the kernel's configuration names it.
@@ -85,10 +88,37 @@ type Tunables struct {
 	Policy        Policy
 	BaseSlice     sim.Time // EEVDF's base slice, as scaled for eight CPUs or more
 	CFS           CFSTunables
-	QueueIdle     bool     // wakeups of CPUs with nothing to run go through their call queue, as since 6.0
+	WakeQueue     WakeQueue
+	IdleSearch    IdleSearch
 	MigrationCost sim.Time // sysctl_sched_migration_cost
 	BusyFactor    int64    // how much rarer a busy CPU balances
+	ImbalancePct  Imbalance
 }
+
+// A WakeQueue says which wakeups of tasks on CPUs that share the waker's last-level cache
+// go through the CPU's call queue all the same. All others do.
+type WakeQueue uint8
+
+// The rules.
+const (
+	QueueNever        WakeQueue = iota // before 5.8
+	QueueDescheduling                  // of tasks still being switched away from, where nothing else runs
+	QueueIdle                          // since 6.0: where nothing runs
+)
+
+// An IdleSearch is a generation of the search for an idle CPU.
+type IdleSearch uint8
+
+// The generations, oldest first.
+const (
+	SearchPasses  IdleSearch = iota // 5.4: for an idle core, then for an idle CPU as long as it pays (SIS_PROP), then among the target's threads
+	SearchOnePass                   // 5.18: one pass, which looks for a core if there is one; SIS_PROP in another unit
+	SearchUtil                      // 6.1: SIS_UTIL: how far the pass goes depends on the load
+	SearchCluster                   // 6.8: and it looks through the target's cluster first
+)
+
+// Imbalance is how much fuller a domain's busiest group must be to count as such, in percent.
+type Imbalance struct{ SMT, LLC, Other int64 }
 
 // CFSTunables are those of CFS, as scaled for eight CPUs or more.
 type CFSTunables struct {
@@ -115,47 +145,70 @@ var Bases = []Base{{
 	Key:      "6.11",
 	Title:    "Linux 6.11: EEVDF, HZ=250, PREEMPT_VOLUNTARY",
 	Brief:    "The kernel that the patches of the SM_IDLE threads apply to: EEVDF without delayed dequeue, and the polling shortcut for remote calls.",
-	Note:     "HZ and the preemption model are assumed: the threads do not state them. " + rtNote,
+	Note:     "HZ and the preemption model are assumed: the threads do not state them. " + placeNote + rtNote,
+	Features: coreExit,
 	Tunables: eevdf,
 }, {
 	Key:      "6.10",
 	Title:    "Linux 6.10: EEVDF, HZ=250, PREEMPT_VOLUNTARY",
 	Brief:    "The kernel of the weeks in which the first version of SM_IDLE was posted: in this model the same as 6.11.",
-	Note:     "HZ and the preemption model are assumed. None of the differences to 6.11 is modelled. " + rtNote,
+	Note:     "HZ and the preemption model are assumed. None of the differences to 6.11 is modelled. " + placeNote + rtNote,
+	Features: coreExit,
 	Tunables: eevdf,
 }, {
 	Key:      "6.1",
 	Title:    "Linux 6.1: CFS, HZ=250, PREEMPT_VOLUNTARY",
 	Brief:    "CFS in the last long-term kernel that has it, the one of Debian 12: tasks share a CPU by another rule, the idle loop is the same.",
-	Note:     cfsNote,
-	Tunables: cfs(true),
+	Note:     cfsNote + placeNote + rtNote,
+	Features: coreExit,
+	Tunables: cfs(QueueIdle, SearchUtil),
 }, {
 	Key:   "5.18",
 	Title: "Linux 5.18: CFS, HZ=250, PREEMPT_VOLUNTARY",
 	Brief: "The kernel of the patch against sync wakeups from interrupts: CFS, and wakeups that queue on another CPU under the same cache only while the task is still being switched away from.",
-	Note:  cfsNote, Tunables: cfs(false),
+	Note:  cfsNote + placeNote + rtNote, Features: coreExit, Tunables: cfs(QueueDescheduling, SearchOnePass),
+}, {
+	Key:   "5.4",
+	Title: "Linux 5.4: CFS, HZ=250, PREEMPT_VOLUNTARY",
+	Brief: "The kernel of the select_idle_core patch: CFS, an idle search in three passes, and remote calls that always interrupt.",
+	Note: cfsNote + "The queue for wakeups, which is one of its own in this kernel, is the one for calls here: " +
+		"what is pushed behind an entry of the other kind is served with that. " + placeNote + rtNote,
+	Features: Features{CallSignal: SignalWakeups}, Tunables: linux54(),
 }}
+
+const placeNote = "A waking task's CPU is chosen as in this kernel, with the load and the utilisation of PELT: task groups, utilisation clamps, estimated utilisation (UTIL_EST) and CPUs of different capacity are not modelled. "
 
 const rtNote = "With rt=1 it is configured with PREEMPT_RT as mainline has it since 6.12, before which that was a patch set of its own, with lazy preemption in some versions: spinlocks are rtlocks, " +
 	"kernel threads and holders of such locks can be preempted, and wakeups do not use the call queue. That interrupts and softirqs run in threads then is not modelled, nor is priority inheritance."
 
-const cfsNote = "HZ and the preemption model are assumed. The fair class is CFS with its buddies; the idle loop, remote calls, balancing and the governor are those of 6.11, " +
-	"of which the governor's rules differ somewhat from those of this kernel. No patch of the catalogue is known to apply. " + rtNote
+const cfsNote = "HZ and the preemption model are assumed. The fair class is CFS with its buddies; the idle loop, balancing and the governor are those of 6.11, " +
+	"of which the governor's and the balancer's rules differ somewhat from those of this kernel. "
+
+// coreExit is what the kernels since 5.6 have of the patches in the catalogue.
+var coreExit = Features{IdleCoreExit: true}
 
 // The fair class's numbers, as they are on machines of eight CPUs or more.
 var eevdf = Tunables{
 	HZ:            250,
 	Preemption:    PreemptVoluntary,
 	BaseSlice:     3 * sim.Millisecond,
+	WakeQueue:     QueueIdle,
+	IdleSearch:    SearchCluster,
 	MigrationCost: 500 * sim.Microsecond,
 	BusyFactor:    16,
-	QueueIdle:     true,
+	ImbalancePct:  Imbalance{110, 117, 117},
 }
 
-func cfs(queueIdle bool) Tunables {
+func cfs(queue WakeQueue, search IdleSearch) Tunables {
 	t := eevdf
-	t.Policy, t.QueueIdle = CFS, queueIdle
+	t.Policy, t.WakeQueue, t.IdleSearch = CFS, queue, search
 	t.CFS = CFSTunables{24 * sim.Millisecond, 3 * sim.Millisecond, 4 * sim.Millisecond}
+	return t
+}
+
+func linux54() Tunables {
+	t := cfs(QueueNever, SearchPasses)
+	t.BusyFactor, t.ImbalancePct.Other = 32, 125
 	return t
 }
 

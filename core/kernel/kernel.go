@@ -95,8 +95,16 @@ type Kernel struct {
 	ended       int32   // tasks that have got to the end of the measured window
 	signalOrder []int16 // CPUs in the order in which a call to all is signalled; nil if nobody makes any
 
+	near     []near // by CPU
+	smt      bool   // some core has more than one thread
+	clusters bool
+	affine   []bool   // by machine.Domain.ID: tasks are woken across it
+	seen     []uint32 // by core: the last search that has looked at it
+	search   uint32
+
 	metrics       []stats.Hist
 	delivery      MetricID // of the calls' delivery times; -1: nobody wants to know
+	idleCore      MetricID // of the times of searches for an idle core; -1: nobody wants to know
 	time          [NumTimes]sim.Time
 	counters      [NumCounters]int64
 	stateSince    sim.Time // since when overTime and idleOver are not yet added up
@@ -126,6 +134,7 @@ func New(cfg Config) (*Kernel, error) {
 		work:    sim.NewRand(cfg.Seed, cfg.Run, sim.Workload),
 
 		delivery: -1,
+		idleCore: -1,
 	}
 	k.base.scaleTo(len(k.m.CPUs))
 	k.uncore = k.m.Uncore.Lo + k.noise.Below(k.m.Uncore.Hi-k.m.Uncore.Lo+1)
@@ -151,6 +160,7 @@ func New(cfg Config) (*Kernel, error) {
 	for i := range k.cpus {
 		k.initCPU(i, phase)
 	}
+	k.initPlacement()
 	return k, nil
 }
 

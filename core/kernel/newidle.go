@@ -28,6 +28,7 @@ func (k *Kernel) newidleBalance(c *cpu) {
 		return
 	}
 	k.pay(c, TimeNewidle, CostNewidle)
+	k.updateBlocked(c, c.t)
 	k.release(c, &c.rq.lock)
 	k.then(c, stNewidleLevel)
 }
@@ -110,6 +111,7 @@ func (k *Kernel) blockedUpdate(c *cpu) {
 	for i := range k.cpus {
 		if t := &k.cpus[i]; t != c && t.tick.stopped && t.idleCPU() {
 			n++
+			k.updateBlocked(t, c.t)
 		}
 	}
 	k.charge(c, TimeBalance, k.jitter(c, n*k.cost[CostNohzVisit]))

@@ -87,6 +87,7 @@ func (k *Kernel) softirqRun(c *cpu) {
 				k.pay(c, TimeBalance, CostNohzVisit)
 			}
 			k.decay(dst, c.t)
+			k.updateBlocked(dst, c.t)
 			dst.rq.nextBalance = c.t + sim.Second
 		}
 		for s.level < len(dst.rq.domains) {

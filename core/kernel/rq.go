@@ -22,6 +22,10 @@ type rq struct {
 
 	expired bool // curr has used up its slice and others wait
 
+	state stateLine
+	scan  scanner
+	pelt  rqPelt
+
 	wakePending int // wakeups on their way through the call queue
 
 	// What newidle balance goes by.
@@ -159,6 +163,7 @@ func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
 		c.rq.avgIdle += (d - c.rq.avgIdle) / 8
 		c.rq.avgIdle = min(c.rq.avgIdle, 2*c.rq.maxIdleCost)
 		c.rq.idleStamp = 0
+		c.rq.idleEnded(k, now)
 	}
 	k.enqueue(c, t)
 }
@@ -167,6 +172,7 @@ func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
 func (k *Kernel) enqueue(c *cpu, t int32) {
 	k.updateCurr(c)
 	tk := &k.tasks[t]
+	k.loadEnqueued(c, tk)
 	tk.cpu = c.id
 	tk.queued = true
 	k.place(c, tk)
@@ -184,6 +190,7 @@ func (k *Kernel) enqueue(c *cpu, t int32) {
 func (k *Kernel) dequeue(c *cpu, t int32) {
 	k.updateCurr(c)
 	tk := &k.tasks[t]
+	k.loadDequeued(c, tk)
 	tk.queued = false
 	c.rq.clearBuddy(t)
 	if t != c.rq.curr {

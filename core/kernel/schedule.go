@@ -85,6 +85,9 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 	c.needResched = false
 	k.charge(c, TimeSchedule, k.write(&c.flags, c.id))
 	prev := c.rq.curr
+	if next == noTask && !(prev == noTask && c.mode == modeIdle) {
+		k.updateIdleCore(c)
+	}
 	if next == prev {
 		if next == noTask {
 			k.count(IdleReentries)
@@ -106,7 +109,9 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 		if next != noTask {
 			k.setNext(c, next)
 		}
+		k.loadSwitched(c, prev, next)
 		k.setCurr(c, next)
+		k.writeState(c, c, TimeSchedule)
 		k.switchTo(c, next)
 	}
 	k.release(c, &c.rq.lock)

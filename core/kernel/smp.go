@@ -8,7 +8,7 @@ import (
 
 // Remote function calls: a lock-free queue per CPU, in which only the pusher
 // that finds it empty signals the CPU. A polling CPU is signalled by setting its
-// NEED_RESCHED flag (or as a patch has it: CallSignal), any other by an
+// NEED_RESCHED flag (or as CallSignal has it), any other by an
 // interrupt. Task wakeups travel through the same queue. A call to all other CPUs
 // puts an entry on each one's queue and signals them by interrupts, without asking
 // whether they poll.
@@ -128,7 +128,7 @@ func (k *Kernel) callSignal(c *cpu) {
 // target is met in. counted says that it is for a workload's call, whose
 // interrupt counts by the path that it takes.
 func (k *Kernel) signal(c, target *cpu, kind TimeKind, counted bool) (path Counter, polled bool) {
-	if k.base.CallSignal != SignalIPI && !k.m.NoPollingFlag {
+	if k.pollable(kind) {
 		if target.polling && target.called() { // it is on its way out of idle already
 			target.signals--
 			k.charge(c, kind, k.read(&target.flags, c.id))
@@ -152,6 +152,18 @@ func (k *Kernel) signal(c, target *cpu, kind TimeKind, counted bool) (path Count
 	}
 	k.q.At(c.t+k.flight(c, target), evCall, uint16(target.id), arg)
 	return 0, false
+}
+
+// pollable tells whether a polling CPU can be made to look at its queue without an
+// interrupt, for what this kind of work has pushed there.
+func (k *Kernel) pollable(kind TimeKind) bool {
+	switch k.base.CallSignal {
+	case SignalIPI:
+		return false
+	case SignalWakeups:
+		return kind == TimeWakeup && !k.m.NoPollingFlag
+	}
+	return !k.m.NoPollingFlag
 }
 
 // pollWake sets a flag of a polling CPU that ends its idle loop: no interrupt. A CPU in the POLL
@@ -408,6 +420,7 @@ func (k *Kernel) flushWakeLocked(c *cpu) {
 	t := int32(c.batch[c.batchPos].ref)
 	c.rq.clock = max(c.rq.clock, c.t)
 	k.account(c, func() { c.rq.wakePending-- })
+	k.writeState(c, c, TimeWakeup)
 	k.tasks[t].waking = false
 	k.activate(c, t, c.t)
 	k.pay(c, TimeWakeup, CostEnqueue)

@@ -80,12 +80,16 @@ const (
 
 type task struct {
 	fairEntity
+	waker   waker
+	pelt    pelt
 	spec    *TaskSpec
 	allowed []bool // by CPU; nil: all
 	state   taskState
 	queued  bool // on cpu's fair class
 	waking  bool // between its wakeup and its enqueueing
 	cpu     int16
+	recent  int16    // recent_used_cpu
+	pinned  bool     // it may run on one CPU only
 	ranTill sim.Time // when it was last switched away from: is its cache still warm?
 
 	pc    int
@@ -231,10 +235,11 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	k.tasks = append(k.tasks, task{
 		fairEntity: fairEntity{weight: niceWeight[s.Nice+20]},
 		spec:       &s, allowed: allowed, state: taskSleeping, cpu: int16(home),
-		call:  desc{line: k.newLine(home), waiter: -1},
-		own:   event{line: k.newLine(home)},
-		mutex: noTask,
-		rand:  k.work.Fork(stream),
+		call:   desc{line: k.newLine(home), waiter: -1},
+		own:    event{line: k.newLine(home)},
+		mutex:  noTask,
+		rand:   k.work.Fork(stream),
+		recent: int16(home), pinned: len(s.CPUs) == 1 || len(k.cpus) == 1, waker: waker{last: noTask},
 	})
 	k.armTimer(&k.cpus[home], id, 0)
 	return nil

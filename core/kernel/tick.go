@@ -117,6 +117,7 @@ func (k *Kernel) tickLocked(c *cpu) {
 	k.pay(c, TimeTick, CostTick)
 	k.updateClock(c)
 	k.updateCurr(c)
+	k.loadTick(c)
 	if k.tickPreempts(c) {
 		c.needResched = true
 	}

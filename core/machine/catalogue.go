@@ -39,6 +39,9 @@ const (
 	us = sim.Microsecond
 )
 
+// zenReclaim is what Linux sets on AMD's Zen processors, so that tasks are woken across sockets.
+const zenReclaim = 32
+
 // exactly is a figure without spread.
 func exactly(t sim.Time, b Basis, source string) Figure { return Figure{t, t, t, b, source} }
 
@@ -124,11 +127,12 @@ func epyc2x64() *Machine {
 		Brief: "Two EPYC gen 3 processors whose last-level caches serve eight cores each: the machine that SM_IDLE was first measured on.",
 		Note: "EPYC 7763 class. Boost on, C2 disabled, one node per socket (NPS1), as in the SM_IDLE runs. " +
 			"The clock of a core among mostly idle ones is assumed to be 3.4 GHz (up to 3.5).",
-		KHz:     3_400_000,
-		Uncore:  Scale{100, 110, Assumed, "the fabric clock is fixed under load; 10 % for its power states"},
-		Sharing: smt2(),
-		CPUs:    t.CPUs(),
-		Nodes:   t.Nodes(),
+		KHz:             3_400_000,
+		Uncore:          Scale{100, 110, Assumed, "the fabric clock is fixed under load; 10 % for its power states"},
+		Sharing:         smt2(),
+		CPUs:            t.CPUs(),
+		Nodes:           t.Nodes(),
+		ReclaimDistance: zenReclaim,
 		Idle: []IdleState{
 			poll(),
 			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep,
@@ -173,7 +177,7 @@ func xeon240() *Machine {
 		Uncore:  Scale{100, 170, Assumed, "the mesh clock follows the load, here light, between its limits of about 1.4 and 2.4 GHz whatever the cores' governor"},
 		Sharing: smt2(),
 		CPUs:    t.CPUs(),
-		Nodes:   t.Nodes(),
+		Nodes:   t.distances(nearNode, 21),
 		Idle: []IdleState{
 			poll(),
 			spr("C1", 1*us, 1*us, false, lightSleep),
@@ -326,11 +330,12 @@ func epyc2x128() *Machine {
 		Brief: "512 CPUs around 32 caches: the largest machine here, for what grows with the number of CPUs.",
 		Note: "EPYC 9754 (Bergamo) class: 16 cores a die, as two groups of 8 Zen 4c cores with a cache each. No figures of this part are known here: cache lines " +
 			"are taken from a faster part of the generation, costs from gen 3. One node per socket (NPS1), C2 on, and a clock of 3.0 GHz (boost up to 3.1) are assumed.",
-		KHz:     3_000_000,
-		Uncore:  Scale{100, 110, Assumed, "as on EPYC gen 3: the fabric clock is fixed under load; 10 % for its power states"},
-		Sharing: smt2(),
-		CPUs:    t.CPUs(),
-		Nodes:   t.Nodes(),
+		KHz:             3_000_000,
+		Uncore:          Scale{100, 110, Assumed, "as on EPYC gen 3: the fabric clock is fixed under load; 10 % for its power states"},
+		Sharing:         smt2(),
+		CPUs:            t.CPUs(),
+		Nodes:           t.Nodes(),
+		ReclaimDistance: zenReclaim,
 		Idle: []IdleState{
 			poll(),
 			{Name: "C1", Monitor: true, Exit: 1 * us, Residency: 2 * us, Wake: lightSleep,

@@ -128,6 +128,9 @@ type Machine struct {
 	// NoPollingFlag says that the architecture's idle loop does not tell others when it
 	// looks at its flags: all signals are interrupts. So it is on arm64 in 6.11.
 	NoPollingFlag bool
+	// ReclaimDistance is the distance between nodes up to which Linux moves a woken task to
+	// its waker's; 0: 30, as everywhere but on AMD's Zen.
+	ReclaimDistance int
 
 	// Domains holds each CPU's scheduling domains, smallest first. CPUs in
 	// the same domain share one *Domain. A single-CPU machine has none.
@@ -178,6 +181,39 @@ func (m *Machine) Distance(a, b int) Distance {
 		return SameSocket
 	}
 	return OtherSocket
+}
+
+// SMT tells whether the machine has a core with more than one thread.
+func (m *Machine) SMT() bool {
+	for i := range m.CPUs {
+		if m.CPUs[i].Thread > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Affine tells whether no nodes of d are farther apart than the reclaim distance.
+func (m *Machine) Affine(d *Domain) bool {
+	limit := m.ReclaimDistance
+	if limit == 0 {
+		limit = 30
+	}
+	if !d.NUMA {
+		return true
+	}
+	in := make([]bool, len(m.Nodes))
+	for _, c := range d.CPUs {
+		in[m.CPUs[c].Node] = true
+	}
+	for a, row := range m.Nodes {
+		for b, distance := range row {
+			if in[a] && in[b] && distance > limit {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // MulticastGroup returns which of the machine's multicast groups a CPU is in. Groups are

@@ -21,8 +21,8 @@ type Topology struct {
 	Numbering       Numbering
 }
 
-// Node distances, in the units of the firmware's table (10 is local). Only
-// their order matters: it makes the NUMA levels.
+// Node distances, in the units of the firmware's table (10 is local). Their order makes
+// the NUMA levels, and tasks are not woken across more than the reclaim distance.
 const (
 	localNode  = 10
 	nearNode   = 12 // another node of the socket

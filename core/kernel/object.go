@@ -290,13 +290,13 @@ func (k *Kernel) act(c *cpu, t *task, op *Op) bool {
 
 // done ends t's system call.
 func (t *task) done() {
-	t.inSyscall, t.slept, t.polls, t.epolls = false, false, false, false
+	t.inSyscall, t.blocked, t.polls, t.epolls = false, false, false, false
 	t.pc++
 }
 
 // sleepOnObject lets c's task sleep until it is woken: then it acts again.
 func (k *Kernel) sleepOnObject(c *cpu, t *task) {
-	t.state, t.slept = taskSleeping, true
+	t.state, t.blocked = taskSleeping, true
 	k.pay(c, TimeSyscall, CostBlock)
 	k.then(c, stBlock)
 }
@@ -331,7 +331,7 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 		if !rules.edge || ch.n == 1 {
 			k.tellReaders(c, ch)
 		}
-		if rules.exclusive && t.slept && !ch.full { // it was woken alone, so it passes that on
+		if rules.exclusive && t.blocked && !ch.full { // it was woken alone, so it passes that on
 			k.tell(c, &ch.writers, 1)
 		}
 	} else {
@@ -345,7 +345,7 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 		k.charge(c, TimeSyscall, k.paced(c, work+k.cost[CostCopy]*sim.Time(ch.Bytes)*sim.Time(n-1)/1024))
 		ch.n -= n
 		c.note.flags.sync = rules.syncWriters
-		if rules.exclusive && t.slept && ch.n > 0 {
+		if rules.exclusive && t.blocked && ch.n > 0 {
 			k.tell(c, &ch.readers, 1)
 		}
 		if ch.n <= ch.Low {

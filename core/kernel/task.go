@@ -100,7 +100,7 @@ type task struct {
 	stamp [2]sim.Time
 
 	inSyscall bool    // it computes for a system call, or waits in one
-	slept     bool    // and has slept in it
+	blocked   bool    // and has slept in it
 	polls     bool    // and waits for one of several channels
 	epolls    bool    // by epoll
 	awaits    bool    // and waits for an event

@@ -30,6 +30,8 @@ func (k *Kernel) checkState() {
 	k.checkCalls()
 	k.checkLocks()
 	k.checkGroups()
+	k.checkLoads()
+	k.checkPlacement()
 	k.checkTasks(onQueues)
 }
 

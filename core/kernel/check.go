@@ -31,6 +31,8 @@ func (k *Kernel) checkState() {
 	k.checkLocks()
 	k.checkObjects()
 	k.checkGroups()
+	k.checkLoads()
+	k.checkPlacement()
 	k.checkTasks(onQueues)
 }
 

@@ -68,22 +68,22 @@ type rqPelt struct {
 
 // elapse moves p on to now and returns how many periods have ended since, and how much
 // the time since then adds to the sum of what was there all the time, in which periods
-// that have ended count less.
-func (p *pelt) elapse(now int64) (periods, share uint64) {
+// that have ended count less. It is false if no time has passed.
+func (p *pelt) elapse(now int64) (periods, share uint64, passed bool) {
 	if now-p.last < 1024 {
-		return 0, 0
+		return 0, 0, false
 	}
 	d := uint64(now-p.last) >> 10
 	p.last += int64(d << 10)
 	all := d + p.part
 	if periods = all / peltPeriod; periods == 0 {
 		p.part = all
-		return 0, d
+		return 0, d, true
 	}
 	share = decayed(peltPeriod-p.part, periods)
 	share += peltMax - decayed(peltMax, periods) - peltPeriod
 	p.part = all % peltPeriod
-	return periods, share + p.part
+	return periods, share + p.part, true
 }
 
 // most is what a sum can be at most at this point of a period.
@@ -92,8 +92,8 @@ func (p *pelt) most() uint64 { return peltMax - peltPeriod + p.part }
 // update brings p, of something with this weight, up to now. Since its last update it has
 // been runnable or not, and running or not.
 func (p *pelt) update(now int64, weight uint64, runnable, running bool) {
-	periods, share := p.elapse(now)
-	if share == 0 {
+	periods, share, passed := p.elapse(now)
+	if !passed {
 		return
 	}
 	if periods > 0 {
@@ -117,8 +117,8 @@ func (k *Kernel) updateRQ(r *rq, now int64) {
 		p.less(p.removed.load, uint64(p.removed.load)*p.most(), p.removed.util, uint64(p.removed.util)*p.most())
 		p.removed.nr, p.removed.load, p.removed.util = 0, 0, 0
 	}
-	periods, share := p.elapse(now)
-	if share == 0 {
+	periods, share, passed := p.elapse(now)
+	if !passed {
 		return
 	}
 	if periods > 0 {
@@ -252,4 +252,35 @@ func (k *Kernel) removeLoad(t *task) {
 	q.removed.util += p.util
 	q.tasks--
 	p.attached = false
+}
+
+// checkLoads sees that each task's share is in its home's sums, unless it has left them, and that
+// no task has more than its weight. (A queue's sums can be less than those of its tasks,
+// which are updated at other times.)
+func (k *Kernel) checkLoads() {
+	attached := 0
+	for i := range k.tasks {
+		t := &k.tasks[i]
+		p := &t.pelt
+		attached += b2i(p.attached)
+		if p.load < 0 || p.load > t.weight || p.util < 0 || p.util > capacity || p.part >= peltPeriod {
+			k.broken("task %s of weight %d has a load of %d and a utilisation of %d", t.spec.Name, t.weight, p.load, p.util)
+		}
+		if t.queued && !p.attached {
+			k.broken("task %s is queued on CPU %d, which does not count its load", t.spec.Name, t.cpu)
+		}
+		if p.attached && p.last > k.cpus[t.cpu].rq.pelt.last {
+			k.broken("the load of task %s is ahead of its queue's", t.spec.Name)
+		}
+	}
+	for i := range k.cpus {
+		p := &k.cpus[i].rq.pelt
+		attached -= p.tasks
+		if p.tasks < 0 || p.load < 0 || p.util < 0 || p.queuedLoad < 0 || p.removed.nr == 0 && p.removed.load != 0 {
+			k.broken("CPU %d counts %d tasks with a load of %d, of which %d queued, and a utilisation of %d", i, p.tasks, p.load, p.queuedLoad, p.util)
+		}
+	}
+	if attached != 0 {
+		k.broken("the books have %d tasks' loads less than there are", attached)
+	}
 }

@@ -515,3 +515,17 @@ func (k *Kernel) sampleIdleCore(c *cpu, start sim.Time) {
 		k.metrics[k.idleCore].Add(int64(c.t - start))
 	}
 }
+
+// checkPlacement sees that searches go no further than their cache, and that the readers of
+// run queues' state are known.
+func (k *Kernel) checkPlacement() {
+	for i := range k.near {
+		if l := k.near[i].llc; l != nil && (l.idleScan < 0 || l.idleScan > len(l.cpus)) {
+			k.broken("a search for an idle CPU may look at %d CPUs of %d", l.idleScan, len(l.cpus))
+		}
+		s := &k.cpus[i].rq.state
+		if s.owner < 0 || s.reader >= 0 && s.readers[s.reader>>6]>>(s.reader&63)&1 == 0 {
+			k.broken("the state line of CPU %d has a reader that nobody knows", i)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"schedlab/core/kernel"
+	"schedlab/core/machine"
 )
 
 // A Part is a piece of a patch that can be applied alone, to see what it does
@@ -30,11 +31,12 @@ type Patch struct {
 	Show     string // link of a scenario that shows what Fate tells; "" if there is none
 	Bases    []string
 	Excludes []string // patches that can't be applied together with it
+	NeedsSMT bool     // it changes nothing on a machine whose cores have one thread each
 	Parts    []Part
 }
 
 // Patches is the catalogue, oldest first within a thread.
-var Patches = slices.Concat(reentry)
+var Patches = slices.Concat(placement, reentry)
 
 // Lookup returns the patch that key names, and the parts of it that key
 // selects: all for "patch", one for "patch.part".
@@ -56,6 +58,15 @@ func Lookup(key string) (*Patch, []Part, error) {
 		return nil, nil, fmt.Errorf("patch %s has no part %q", name, part)
 	}
 	return nil, nil, fmt.Errorf("no patch %q", name)
+}
+
+// Suits says why the patch that key names can do nothing on machine m; nil if it can.
+func Suits(m *machine.Machine, key string) error {
+	p, _, err := Lookup(key)
+	if err == nil && p.NeedsSMT && !m.SMT() {
+		err = fmt.Errorf("%s needs a machine whose cores have more than one thread", p.Key)
+	}
+	return err
 }
 
 // Apply returns b with the patches that keys name. It fails on an unknown

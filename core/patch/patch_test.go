@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"schedlab/core/kernel"
+	"schedlab/core/machine"
 )
 
 func TestCatalogue(t *testing.T) {
@@ -52,6 +53,7 @@ func TestCatalogue(t *testing.T) {
 
 func TestApply(t *testing.T) {
 	base := kernel.Bases[0]
+	exit := base.IdleCoreExit
 	both := kernel.Features{IdleReentry: kernel.IdleFast, PreemptTest: kernel.PreemptExactly}
 	for _, c := range []struct {
 		keys string
@@ -59,6 +61,9 @@ func TestApply(t *testing.T) {
 		err  string
 	}{
 		{"", kernel.Features{}, ""},
+		{"irq-nosync", kernel.Features{SyncInTaskOnly: true}, ""},
+		{"irq-nosync,sm-idle-v2", kernel.Features{IdleReentry: kernel.IdleFast, PreemptTest: kernel.PreemptExactly, SyncInTaskOnly: true}, ""},
+		{"select-idle-core", kernel.Features{}, "select-idle-core applies to 5.4, not to 6.11"},
 		{"sm-idle-v2", both, ""},
 		{"sm-idle-v2.fast", kernel.Features{IdleReentry: kernel.IdleFast}, ""},
 		{"sm-idle-v2.fast,sm-idle-v2.exact", both, ""},
@@ -87,11 +92,34 @@ func TestApply(t *testing.T) {
 			}
 			continue
 		}
+		c.want.IdleCoreExit = exit
 		if err != nil || got.Features != c.want {
 			t.Errorf("Apply(%s) = %+v, %v, want %+v", c.keys, got.Features, err, c.want)
 		}
 	}
 	if _, err := Apply(kernel.Base{Key: "2.6.0"}, []string{"sm-idle-v2"}); err == nil || !strings.Contains(err.Error(), "applies to 6.10, 6.11, not to 2.6.0") {
 		t.Errorf("Apply to another kernel: %v", err)
+	}
+}
+
+func TestSuits(t *testing.T) {
+	for _, c := range []struct {
+		machine, key string
+		err          string
+	}{
+		{"power9-smt8", "select-idle-core", ""},
+		{"power9-smt8", "select-idle-core.exit", ""},
+		{"kunpeng-920", "select-idle-core.exit", "select-idle-core needs a machine whose cores have more than one thread"},
+		{"vm-2", "select-idle-core", "more than one thread"},
+		{"kunpeng-920", "irq-nosync", ""},
+		{"kunpeng-920", "nothing", "no patch"},
+	} {
+		m, err := machine.Lookup(c.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Suits(m, c.key); (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s on %s: %v, want %q", c.key, c.machine, err, c.err)
+		}
 	}
 }

@@ -231,13 +231,14 @@ func (p *parser) metric(s Scenario) string {
 // patches reads the arms.
 func (p *parser) patches(s Scenario) [][]string {
 	base, _ := kernel.LookupBase(s.Kernel)
+	m, _ := machine.Lookup(s.Machine)
 	var arms [][]string
 	for i, list := range p.arms {
 		if i == MaxArms {
 			p.bad("arm", list, fmt.Sprintf("at most %d arms, not %d", MaxArms, len(p.arms)))
 			break
 		}
-		arm, ok := p.arm(base, list)
+		arm, ok := p.arm(m, base, list)
 		known := slices.ContainsFunc(arms, func(a []string) bool { return sameSet(a, arm) })
 		if ok && known {
 			p.bad("arm", list, "each arm only once")
@@ -254,7 +255,7 @@ func (p *parser) patches(s Scenario) [][]string {
 }
 
 // arm reads a list of patches and returns those that apply, and whether all do.
-func (p *parser) arm(base kernel.Base, list string) (arm []string, ok bool) {
+func (p *parser) arm(m *machine.Machine, base kernel.Base, list string) (arm []string, ok bool) {
 	ok = true
 	if list == "" {
 		return nil, ok
@@ -263,6 +264,8 @@ func (p *parser) arm(base kernel.Base, list string) (arm []string, ok bool) {
 		want := wantPatch(key)
 		if want == "" {
 			if _, err := patch.Apply(base, append(arm, key)); err != nil {
+				want = "patches that apply: " + err.Error()
+			} else if err := patch.Suits(m, key); err != nil {
 				want = "patches that apply: " + err.Error()
 			}
 		}

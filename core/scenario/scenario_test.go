@@ -140,6 +140,8 @@ var badLinks = []struct{ link, key, value, want string }{
 	{"?arm=sm-idle-v1,", "arm", "sm-idle-v1,", "one of "},
 	{"?arm=sm-idle-v1,sm-idle-v2", "arm", "sm-idle-v1,sm-idle-v2", "exclude each other"},
 	{"?arm=sm-idle-v1,sm-idle-v1", "arm", "sm-idle-v1,sm-idle-v1", "twice"},
+	{"?k=5.4&m=kunpeng-920&arm=select-idle-core", "arm", "select-idle-core", "needs a machine whose cores have more than one thread"},
+	{"?arm=select-idle-core", "arm", "select-idle-core", "applies to 5.4, not to 6.11"},
 	{"?arm=&arm=", "arm", "", "each arm only once"},
 	{"?arm=sm-idle-v1.fast,sm-idle-v1.above&arm=sm-idle-v1.above,sm-idle-v1.fast", "arm", "sm-idle-v1.above,sm-idle-v1.fast", "each arm only once"},
 	{"?c.rq_visit=-1", "c.rq_visit", "-1", "nanoseconds from 0 to 100000"},
@@ -306,9 +308,9 @@ func TestResolve(t *testing.T) {
 		t.Errorf("%s, %s, %s", r.Machine.Key, r.Workload.Key, r.Background.Key)
 	}
 	want := []kernel.Features{
-		{},
-		{IdleReentry: kernel.IdleFast, PreemptTest: kernel.PreemptAbove},
-		{PreemptTest: kernel.PreemptExactly},
+		{IdleCoreExit: true},
+		{IdleReentry: kernel.IdleFast, PreemptTest: kernel.PreemptAbove, IdleCoreExit: true},
+		{PreemptTest: kernel.PreemptExactly, IdleCoreExit: true},
 	}
 	if len(r.Kernels) != len(want) {
 		t.Fatalf("%d kernels", len(r.Kernels))

@@ -94,6 +94,14 @@ func (k *Kernel) checkCalls() {
 			k.broken("CPU %d is in the barrier, and does not wait", i)
 		}
 	}
+	for i := range k.mutexes {
+		m := &k.mutexes[i]
+		for _, c := range m.spinners {
+			if !k.cpus[c].frame[0].waiting || m.owner == noTask {
+				k.broken("CPU %d spins for mutex %d, and does not wait or could have it", c, i)
+			}
+		}
+	}
 }
 
 func (k *Kernel) checkCPU(c *cpu) {

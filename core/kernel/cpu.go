@@ -358,7 +358,7 @@ func (k *Kernel) resume(c *cpu) {
 			k.tasks[c.rq.curr].lockSpins = false
 			f.woken, f.wokenAt = true, k.now
 		case f.step == stTask:
-			k.leaveBarrier(c)
+			k.leaveSpin(c)
 			f.woken, f.wokenAt = true, k.now
 		}
 	}

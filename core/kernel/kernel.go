@@ -164,6 +164,9 @@ func New(cfg Config) (*Kernel, error) {
 	return k, nil
 }
 
+// Machine returns the machine.
+func (k *Kernel) Machine() *machine.Machine { return k.m }
+
 // CPUs returns how many CPUs the machine has.
 func (k *Kernel) CPUs() int { return len(k.cpus) }
 

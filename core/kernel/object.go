@@ -81,9 +81,10 @@ type event struct {
 
 // A mutex is one of user space: a free one is taken without the kernel.
 type mutex struct {
-	owner   int32 // noTask: free
-	waiters []int32
-	line    line
+	owner    int32 // noTask: free
+	waiters  []int32
+	spinners []int16 // CPUs whose tasks try it over and over
+	line     line
 }
 
 // A notice is whom a CPU's task still has to wake.
@@ -91,7 +92,8 @@ type notice struct {
 	tasks   []int32
 	pos     int
 	flags   wakeFlags
-	dismiss bool // they were on an event's list, and are each given their own event
+	dismiss bool     // they were on an event's list, and are each given their own event
+	since   sim.Time // when that began
 }
 
 // Channel adds a channel.
@@ -128,7 +130,7 @@ func (k *Kernel) objects(op *Op) (all, about int) {
 			return 0, 0
 		}
 		all = len(k.gates)
-	case OpMutexLock:
+	case OpMutexLock, OpMutexSpin:
 		all = len(k.mutexes)
 	default:
 		return 0, 0
@@ -197,7 +199,7 @@ func (k *Kernel) withoutKernel(c *cpu, t *task, op *Op) bool {
 	case OpMutexUnlock:
 		m := &k.mutexes[t.mutex]
 		k.charge(c, TimeUser, k.write(&m.line, c.id))
-		m.owner = noTask
+		k.freeMutex(c, m)
 		if len(m.waiters) > 0 {
 			return false
 		}
@@ -206,6 +208,39 @@ func (k *Kernel) withoutKernel(c *cpu, t *task, op *Op) bool {
 		return false
 	}
 	return true
+}
+
+// spinForMutex takes the mutex that t's operation is about, and returns false if its
+// owner must give it back first: the task then spins on, and tries again when that
+// has happened or when it has given way to others.
+func (k *Kernel) spinForMutex(c *cpu, t *task, op *Op) bool {
+	for {
+		if t.mutex == noTask {
+			t.mutex = t.object(c, op)
+		}
+		m := &k.mutexes[t.mutex]
+		k.charge(c, TimeUser, k.write(&m.line, c.id))
+		if m.owner != noTask {
+			m.spinners = append(m.spinners, c.id)
+			k.await(c, stTask, TimeUser)
+			return false
+		}
+		if t.mutex == t.object(c, op) {
+			m.owner = c.rq.curr
+			return true
+		}
+		t.mutex = noTask // it was moved while it waited, and this is another CPU's
+	}
+}
+
+// freeMutex frees m and lets those try that spin for it.
+func (k *Kernel) freeMutex(c *cpu, m *mutex) {
+	m.owner = noTask
+	for _, i := range m.spinners {
+		w := &k.cpus[i]
+		k.rouse(w, 0, c.t+k.store(&m.line, c.id, i)+w.noise.Between(0, k.cost[CostRelax]))
+	}
+	m.spinners = m.spinners[:0]
 }
 
 // gate returns the event that t's operation is about.
@@ -268,7 +303,7 @@ func (k *Kernel) act(c *cpu, t *task, op *Op) bool {
 		t.done()
 		c.note.tasks = append(c.note.tasks, g.list...)
 		g.list = g.list[:0]
-		c.note.dismiss = true
+		c.note.dismiss, c.note.since = true, c.t
 		return k.notify(c)
 	case OpMutexLock:
 		m := &k.mutexes[t.mutex]
@@ -436,7 +471,7 @@ func (k *Kernel) notifyNext(c *cpu) {
 		t := &k.tasks[id]
 		if n.dismiss {
 			t.own.given, t.enlisted = true, false
-			t.stamp[1] = c.t
+			t.stamp[1] = n.since
 			if !t.awaits {
 				continue
 			}
@@ -456,6 +491,16 @@ func (k *Kernel) notifyNext(c *cpu) {
 	c.bh = false
 	k.then(c, stTask)
 	k.irqsOn(c)
+}
+
+// polled returns how many channels the operations of a program poll at most.
+func polled(prog []Op) (n int32) {
+	for i := range prog {
+		if op := &prog[i]; op.Kind == OpPoll || op.Kind == OpEpoll {
+			n = max(n, op.N, 1)
+		}
+	}
+	return n
 }
 
 // pollsFrom enters task id among the pollers of the channels that its program polls.

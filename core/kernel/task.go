@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"schedlab/core/sim"
 )
@@ -25,12 +26,13 @@ const (
 	OpPost                      // give event Obj
 	OpAwait                     // take event Obj, or the task's own one if Obj is OwnEvent, once it is given
 	OpEnlist                    // join the list of event Obj, whose members wait on their own events, and give Obj
-	OpDismiss                   // give all on the list of event Obj their own events, and note the time for their OpMark N=1
+	OpDismiss                   // give all on the list of event Obj their own events, and note the time at which it began with that for their OpMark N=1
 	OpMutexLock                 // take mutex Obj
+	OpMutexSpin                 // take mutex Obj, in user mode alone: by trying over and over
 	OpMutexUnlock               // give back the mutex that was taken
 	OpResched                   // cond_resched
-	OpStamp                     // note the time, for OpMark, in place N: 0 or 1
-	OpMark                      // add the time since OpStamp N to metric Obj
+	OpStamp                     // note the time, for OpMark, in place N: 0 or 1; AtFound: in the place of the channel that OpPoll took note of
+	OpMark                      // add the time since OpStamp N, or that of AtFound, to metric Obj
 	OpBegin                     // the measured window begins, when N tasks (at least one) have got here: the others spin
 	OpEnd                       // the measured window, and with it the run, ends, when N tasks (at least one) have got here
 )
@@ -98,6 +100,7 @@ type task struct {
 	loops [maxLoops]struct{ pc, n int32 }
 	depth int
 	stamp [2]sim.Time
+	marks []sim.Time // stamps by channel that it polls
 
 	inSyscall bool    // it computes for a system call, or waits in one
 	blocked   bool    // and has slept in it
@@ -149,10 +152,13 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		}
 	}
 	// A loop must take time, or the simulation would stand still in it.
-	loops, locked, mutexed := 0, int32(-1), false
+	loops, locked, mutexed, polls := 0, int32(-1), false, polled(s.Prog)
 	for pc, op := range s.Prog {
 		if locked >= 0 && op.Kind != OpCompute && op.Kind != OpUnlock && op.Kind != OpStamp && op.Kind != OpMark {
 			return bad("operation %d: it holds a lock", pc)
+		}
+		if op.At == AtFound && polls == 0 {
+			return bad("operation %d is about what a poll has found, and there is none", pc)
 		}
 		switch op.Kind {
 		case OpLock, OpUnlock:
@@ -192,22 +198,27 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 			if !timed {
 				return bad("operation %d: the loop takes no time", pc)
 			}
-		case OpMark:
-			if int(op.Obj) < 0 || int(op.Obj) >= len(k.metrics) || op.N < 0 || op.N > 1 {
-				return bad("operation %d: no metric %d, or no stamp %d", pc, op.Obj, op.N)
+		case OpMark, OpStamp:
+			if op.Kind == OpMark && (int(op.Obj) < 0 || int(op.Obj) >= len(k.metrics)) {
+				return bad("operation %d: no metric %d", pc, op.Obj)
 			}
-		case OpStamp:
-			if op.N < 0 || op.N > 1 {
+			if op.N < 0 || op.N > 1 || op.At == AtCPU {
 				return bad("operation %d: no stamp %d", pc, op.N)
 			}
-		case OpWrite, OpRead, OpPoll, OpEpoll, OpPost, OpAwait, OpEnlist, OpDismiss, OpMutexLock, OpMutexUnlock:
-			if op.Kind == OpMutexLock || op.Kind == OpMutexUnlock {
-				if mutexed == (op.Kind == OpMutexLock) {
+		case OpWrite, OpRead, OpPoll, OpEpoll, OpPost, OpAwait, OpEnlist, OpDismiss, OpMutexLock, OpMutexSpin, OpMutexUnlock:
+			if op.Kind == OpMutexSpin && s.Kthread {
+				return bad("operation %d spins in user mode, and this is a kernel thread", pc)
+			}
+			if op.Kind == OpMutexLock || op.Kind == OpMutexSpin || op.Kind == OpMutexUnlock {
+				if mutexed == (op.Kind != OpMutexUnlock) {
 					return bad("operation %d: it takes one mutex at a time, and gives it back", pc)
 				}
 				mutexed = !mutexed
 			}
 			all, about := k.objects(&op)
+			if op.At == AtFound {
+				about = max(int(polls), 1)
+			}
 			if op.Obj < 0 && about > 0 || int(op.Obj)+about > all {
 				return bad("operation %d is about %d objects from %d on, and there are %d", pc, about, op.Obj, all)
 			}
@@ -240,6 +251,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		mutex:  noTask,
 		rand:   k.work.Fork(stream),
 		recent: int16(home), pinned: len(s.CPUs) == 1 || len(k.cpus) == 1, waker: waker{last: noTask},
+		marks: make([]sim.Time, polls),
 	})
 	k.armTimer(&k.cpus[home], id, 0)
 	return nil
@@ -338,11 +350,16 @@ func (k *Kernel) runTask(c *cpu) {
 				t.inSyscall = true
 				t.left = k.jitter(c, k.syscallCost(c, t, op))
 			}
+		case OpMutexSpin:
+			if !k.spinForMutex(c, t, op) {
+				t.pc--
+				return
+			}
 		case OpStamp:
-			t.stamp[op.N] = c.t
+			*t.stampOf(op) = c.t
 		case OpMark:
 			if k.opened {
-				k.metrics[op.Obj].Add(int64(c.t - t.stamp[op.N]))
+				k.metrics[op.Obj].Add(int64(c.t - *t.stampOf(op)))
 			}
 		case OpBegin, OpEnd:
 			if c.t > k.now { // the edge is where the path has got to
@@ -374,6 +391,14 @@ func (k *Kernel) runTask(c *cpu) {
 	}
 }
 
+// stampOf returns the stamp that t's operation is about.
+func (t *task) stampOf(op *Op) *sim.Time {
+	if op.At == AtFound {
+		return &t.marks[t.found]
+	}
+	return &t.stamp[op.N]
+}
+
 // spinAtBarrier lets c's task spin until the last one of those that begin together
 // comes. It gives way to others.
 func (k *Kernel) spinAtBarrier(c *cpu) {
@@ -386,13 +411,14 @@ func (k *Kernel) spinAtBarrier(c *cpu) {
 	k.await(c, stTask, TimeKthread)
 }
 
-// leaveBarrier takes c out of those that spin, since it is to give way.
-func (k *Kernel) leaveBarrier(c *cpu) {
-	for i, id := range k.barrier {
-		if id == c.id {
-			k.barrier = append(k.barrier[:i], k.barrier[i+1:]...)
-			return
-		}
+// leaveSpin takes c out of those that spin at the barrier or for a mutex, since it is to give way.
+func (k *Kernel) leaveSpin(c *cpu) {
+	list := &k.barrier
+	if t := &k.tasks[c.rq.curr]; t.spec.Prog[t.pc].Kind == OpMutexSpin {
+		list = &k.mutexes[t.mutex].spinners
+	}
+	if i := slices.Index(*list, c.id); i >= 0 {
+		*list = slices.Delete(*list, i, i+1)
 	}
 }
 

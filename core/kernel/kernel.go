@@ -77,6 +77,8 @@ type Kernel struct {
 	gates    []event
 	mutexes  []mutex
 
+	processes []int32 // by TaskSpec.Process: its tasks; of 0 none are counted
+
 	busy   []int16   // by machine.CPU.Core: threads that run a task
 	forked [][]int32 // by machine.Domain.ID, then group: tasks that started there
 

@@ -64,6 +64,7 @@ const OwnEvent EventID = -1
 type channel struct {
 	ChannelSpec
 	lock             lock
+	file             line  // the count of references to the open file
 	n                int32 // messages in it
 	full             bool
 	readers, writers []int32 // tasks that wait
@@ -98,7 +99,7 @@ type notice struct {
 
 // Channel adds a channel.
 func (k *Kernel) Channel(s ChannelSpec) ChannelID {
-	k.channels = append(k.channels, channel{ChannelSpec: s, lock: lock{holder: -1, line: k.newLine(0)}})
+	k.channels = append(k.channels, channel{ChannelSpec: s, lock: lock{holder: -1, line: k.newLine(0)}, file: k.newLine(0)})
 	return ChannelID(len(k.channels) - 1)
 }
 
@@ -394,9 +395,18 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 		}
 	}
 	k.release(c, &ch.lock)
+	k.refer(c, t, ch)
 	t.done()
 	c.bh = rules.softirq
 	return k.notify(c)
+}
+
+// refer charges for the reference to ch's file that a call takes and gives back, if its
+// descriptor table is shared: a task on its own needs none.
+func (k *Kernel) refer(c *cpu, t *task, ch *channel) {
+	if k.processes[t.spec.Process] > 1 {
+		k.charge(c, TimeSyscall, k.write(&ch.file, c.id))
+	}
 }
 
 // pollChannels looks which of the channels can be read, and waits if none can.

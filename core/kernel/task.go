@@ -67,6 +67,9 @@ type TaskSpec struct {
 	Process int   // the address space that it runs in: tasks of the same number are threads of a process; 0: any
 }
 
+// maxProcess is the highest number of a process.
+const maxProcess = 1 << 20
+
 // maxLoops is how many loops a program may have.
 const maxLoops = 4
 
@@ -132,6 +135,9 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	}
 	if len(s.Prog) == 0 {
 		return bad("it has no program")
+	}
+	if s.Process < 0 || s.Process > maxProcess {
+		return bad("process %d: want 0 to %d", s.Process, maxProcess)
 	}
 	if s.Nice < -20 || s.Nice > 19 {
 		return bad("nice %d: want -20 to 19", s.Nice)
@@ -239,6 +245,12 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	}
 	id := uint32(len(k.tasks))
 	k.pollsFrom(int32(id), s.Prog)
+	for len(k.processes) <= s.Process {
+		k.processes = append(k.processes, 0)
+	}
+	if s.Process > 0 {
+		k.processes[s.Process]++
+	}
 	stream := id
 	if s.Like > 0 {
 		stream = uint32(s.Like - 1)
@@ -349,6 +361,9 @@ func (k *Kernel) runTask(c *cpu) {
 				t.pc--
 				t.inSyscall = true
 				t.left = k.jitter(c, k.syscallCost(c, t, op))
+				if op.Kind == OpWrite || op.Kind == OpRead {
+					k.refer(c, t, &k.channels[t.object(c, op)])
+				}
 			}
 		case OpMutexSpin:
 			if !k.spinForMutex(c, t, op) {

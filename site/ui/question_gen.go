@@ -41,11 +41,29 @@ func (c *Question) params(switches bool) []workload.Param {
 
 func (c *Question) meanings() []workload.Param { return append(c.params(false), c.params(true)...) }
 
+// metrics lists what the runs of the workload can be judged by.
+func (c *Question) metrics() []string { return scenario.Metrics(c.View.Asked) }
+
+// metricHelp says what they are.
+func (c *Question) metricHelp() string {
+	w, err := workload.Lookup(c.View.Asked.Workload)
+	if err != nil {
+		return ""
+	}
+	var list []string
+	for _, m := range w.Metrics(c.View.Asked.Params) {
+		list = append(list, fmt.Sprintf("%s: %s, %s", m.Key, m.Name, m.Unit))
+	}
+	return "What runs are judged by. " + strings.Join(list, "; ")
+}
+
 // paramHelp says what a parameter is and what it may be.
 func paramHelp(p workload.Param) string {
 	switch p.Kind {
 	case workload.Int:
 		return strings.TrimSpace(fmt.Sprintf("%s: %s; %d to %d %s", p.Label, p.Help, p.Min, p.Max, p.Unit))
+	case workload.Choice:
+		return fmt.Sprintf("%s: %s; %s", p.Label, p.Help, strings.Join(p.Choices, ", "))
 	case workload.CPUs:
 		return fmt.Sprintf("%s: %s; a list such as 0-3,8", p.Label, p.Help)
 	}
@@ -371,6 +389,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgin.BuildEnv.WireComponent(vgcomp)
 						}
 						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+						vgcomp.Choices = p.Choices
 						vgcomp.Help = paramHelp(p)
 						vgcomp.Key = p.Key
 						vgcomp.Label = p.Key
@@ -379,6 +398,31 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgcomp.Text = c.View.Form.Text(p.Key)
 						vgcomp.Unit = p.Unit
 						vgcomp.Words = p.Kind == workload.CPUs
+						vgout.Components = append(vgout.Components, vgcomp)
+						vgn = &vugu.VGNode{Component: vgcomp}
+						vgparent.AppendChild(vgn)
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+				vgparent.AppendChild(vgn)
+				if len(c.metrics()) > 1 {
+					{
+						vgcompKey := vugu.MakeCompKey(0x5157308ACC380FF1^vgin.CurrentPositionHash(), vgiterkey)
+						// ask BuildEnv for prior instance of this specific component
+						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Field)
+						if vgcomp == nil {
+							// create new one if needed
+							vgcomp = new(Field)
+							vgin.BuildEnv.WireComponent(vgcomp)
+						}
+						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+						vgcomp.Choices = c.metrics()
+						vgcomp.Help = c.metricHelp()
+						vgcomp.Problem = c.View.Problem("metric")
+						vgcomp.State = c.State
+						vgcomp.Text = c.View.Form.Text("metric")
+						vgcomp.Key = "metric"
+						vgcomp.Label = "metric"
 						vgout.Components = append(vgout.Components, vgcomp)
 						vgn = &vugu.VGNode{Component: vgcomp}
 						vgparent.AppendChild(vgn)
@@ -537,7 +581,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			{
-				vgcompKey := vugu.MakeCompKey(0x5157308ACC380FF1^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x2DCEA798569C0E16^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
 				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Field)
 				if vgcomp == nil {
@@ -558,7 +602,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 			}
 			{
-				vgcompKey := vugu.MakeCompKey(0x2DCEA798569C0E16^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x92420EA968C64C7^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
 				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Field)
 				if vgcomp == nil {

@@ -11,7 +11,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"schedlab/core"
@@ -171,11 +170,7 @@ func parameters(s scenario.Scenario) []string {
 	}
 	var list []string
 	for i := range min(len(w.Params), len(s.Params)) {
-		value := strconv.FormatInt(s.Params[i].N, 10)
-		if w.Params[i].Kind == workload.CPUs {
-			value = scenario.FormatCPUs(s.Params[i].CPUs)
-		}
-		list = append(list, w.Params[i].Key+"="+value)
+		list = append(list, w.Params[i].Key+"="+scenario.FormatValue(&w.Params[i], s.Params[i]))
 	}
 	return list
 }

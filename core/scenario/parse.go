@@ -182,6 +182,9 @@ func (p *parser) params(s Scenario) workload.Values {
 			values[i].N = p.number(param.Key, def[i].N, param.Min, param.Max)
 		case workload.Bool:
 			values[i].N = p.number(param.Key, def[i].N, 0, 1)
+		case workload.Choice:
+			word := p.choice(param.Key, param.Choices[def[i].N], param.Choices)
+			values[i].N = int64(slices.Index(param.Choices, word))
 		case workload.CPUs:
 			if list, ok := p.take(param.Key); ok {
 				cpus, want := parseCPUs(list, len(m.CPUs), param.Min, param.Max)
@@ -205,8 +208,8 @@ func (p *parser) params(s Scenario) workload.Values {
 		if i < 0 {
 			return values
 		}
-		value := formatValue(&w.Params[i], values[i])
-		if value == formatValue(&w.Params[i], def[i]) {
+		value := FormatValue(&w.Params[i], values[i])
+		if value == FormatValue(&w.Params[i], def[i]) {
 			if !blamed {
 				p.bad(key, value, want)
 			}

@@ -42,7 +42,7 @@ func (s Scenario) query(all bool) string {
 		values := s.defaultParams()
 		for i := range min(len(s.Params), len(w.Params)) {
 			p := &w.Params[i]
-			optional(p.Key, formatValue(p, s.Params[i]), formatValue(p, values[i]))
+			optional(p.Key, FormatValue(p, s.Params[i]), FormatValue(p, values[i]))
 		}
 	}
 	if s.Metric != "" {
@@ -79,10 +79,13 @@ func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "%2C", ",")
 }
 
-// formatValue writes a parameter's value as links have it.
-func formatValue(p *workload.Param, v workload.Value) string {
-	if p.Kind == workload.CPUs {
+// FormatValue writes a parameter's value as links have it.
+func FormatValue(p *workload.Param, v workload.Value) string {
+	switch {
+	case p.Kind == workload.CPUs:
 		return FormatCPUs(v.CPUs)
+	case p.Kind == workload.Choice && v.N >= 0 && v.N < int64(len(p.Choices)):
+		return p.Choices[v.N]
 	}
 	return strconv.FormatInt(v.N, 10)
 }

@@ -95,7 +95,7 @@ func kindOf(base scenario.Scenario, key string) (kind, error) {
 	var names []string
 	for i := range w.Params {
 		p := &w.Params[i]
-		if p.Kind == workload.CPUs {
+		if !p.Number() {
 			continue
 		}
 		names = append(names, p.Key)

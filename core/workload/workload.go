@@ -16,9 +16,10 @@ type Kind uint8
 
 // The kinds.
 const (
-	Int  Kind = iota // a decimal number in [Min, Max]
-	Bool             // 0 or 1
-	CPUs             // a CPU list as the kernel writes it: 0-3,8
+	Int    Kind = iota // a decimal number in [Min, Max]
+	Bool               // 0 or 1
+	CPUs               // a CPU list as the kernel writes it: 0-3,8
+	Choice             // one of Choices
 )
 
 // A Param is one parameter of a workload.
@@ -29,11 +30,16 @@ type Param struct {
 	Names    bool   // its numbers name something: there is nothing between two of them
 	Help     string
 	Kind     Kind
-	Def      int64 // of a CPUs parameter: the one CPU listed
-	Min, Max int64 // of a CPUs parameter: how many CPUs may be listed
+	Choices  []string // of a Choice, as links have them
+	Def      int64    // of a CPUs parameter: the one CPU listed; of a Choice: its place in Choices
+	Min, Max int64    // of a CPUs parameter: how many CPUs may be listed; of no matter to Bool and Choice
 }
 
-// A Value is a parameter's value: N for Int and Bool, CPUs, ascending, for CPUs.
+// Number tells whether the parameter's values are numbers, which have an order.
+func (p *Param) Number() bool { return p.Kind == Int || p.Kind == Bool }
+
+// A Value is a parameter's value: N for Int and Bool, and for Choice the place in Choices;
+// CPUs, ascending, for CPUs.
 type Value struct {
 	N    int64
 	CPUs []int

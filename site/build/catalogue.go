@@ -98,6 +98,8 @@ func allowed(p workload.Param) string {
 	switch p.Kind {
 	case workload.Bool:
 		return "0 or 1"
+	case workload.Choice:
+		return strings.Join(p.Choices, ", ")
 	case workload.CPUs:
 		return "a list such as 0-3,8"
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -35,15 +36,11 @@ func formOf(s scenario.Scenario) Form {
 	f.set("w", s.Workload)
 	if w, err := workload.Lookup(s.Workload); err == nil {
 		for i := range min(len(w.Params), len(s.Params)) {
-			if w.Params[i].Kind == workload.CPUs {
-				f.set(w.Params[i].Key, scenario.FormatCPUs(s.Params[i].CPUs))
-			} else {
-				f.set(w.Params[i].Key, strconv.FormatInt(s.Params[i].N, 10))
-			}
+			f.set(w.Params[i].Key, scenario.FormatValue(&w.Params[i], s.Params[i]))
 		}
 	}
-	if s.Metric != "" {
-		f.set("metric", s.Metric)
+	if metrics := scenario.Metrics(s); len(metrics) > 0 {
+		f.set("metric", cmp.Or(s.Metric, metrics[0]))
 	}
 	for _, arm := range s.Arms {
 		f.Arms = append(f.Arms, slices.Clone(arm))

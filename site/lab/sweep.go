@@ -434,7 +434,7 @@ func AxisOptions(s scenario.Scenario) []OptionGroup {
 	if w, err := workload.Lookup(s.Workload); err == nil {
 		params.Title = "Parameters of " + w.Key
 		for i := range w.Params {
-			if p := &w.Params[i]; p.Kind != workload.CPUs {
+			if p := &w.Params[i]; p.Number() {
 				params.Options = append(params.Options, Option{p.Key, p.Key, p.Help})
 			}
 		}
@@ -476,7 +476,7 @@ func variableOf(s scenario.Scenario, key string) (v variable, ok bool) {
 		return v, false
 	}
 	i := w.Param(key)
-	if i < 0 || w.Params[i].Kind == workload.CPUs {
+	if i < 0 || !w.Params[i].Number() {
 		return v, false
 	}
 	p := &w.Params[i]

@@ -344,11 +344,13 @@ type workloadData struct {
 type paramData struct {
 	Key  string `json:"key"`
 	Text string `json:"text"`
-	Kind string `json:"kind"` // "number", "0 or 1", "CPU list"
+	Kind string `json:"kind"` // "number", "0 or 1", "CPU list", "choice"
 	Unit string `json:"unit"`
-	Def  int64  `json:"default"`
-	Min  int64  `json:"min"` // of a CPU list: how many CPUs
+	Def  int64  `json:"default"` // of a choice: its place in the list
+	Min  int64  `json:"min"`     // of a CPU list: how many CPUs
 	Max  int64  `json:"max"`
+
+	Choices []string `json:"choices,omitempty"`
 }
 
 type metricData struct {
@@ -359,16 +361,19 @@ type metricData struct {
 }
 
 func workloads() []entry {
-	kinds := map[workload.Kind]string{workload.Int: "number", workload.Bool: "0 or 1", workload.CPUs: "CPU list"}
+	kinds := map[workload.Kind]string{workload.Int: "number", workload.Bool: "0 or 1", workload.CPUs: "CPU list", workload.Choice: "choice"}
 	var list []entry
 	for _, w := range workload.Workloads {
 		metric := w.Metric(w.Defaults(), "")
 		d := workloadData{w.Key, w.Title, w.Brief, w.Note, nil, metricData{metric.Name, metric.Unit, metric.Better, w.Samples[0].Text}}
 		for _, p := range w.Params {
-			if p.Kind == workload.Bool {
+			switch p.Kind {
+			case workload.Bool:
 				p.Max = 1
+			case workload.Choice:
+				p.Max = int64(len(p.Choices)) - 1
 			}
-			d.Params = append(d.Params, paramData{p.Key, p.Help, kinds[p.Kind], p.Unit, p.Def, p.Min, p.Max})
+			d.Params = append(d.Params, paramData{p.Key, p.Help, kinds[p.Kind], p.Unit, p.Def, p.Min, p.Max, p.Choices})
 		}
 		list = append(list, entry{w.Key, w.Title, d, func(p *printer) {
 			p.field("brief", w.Brief)
@@ -384,6 +389,9 @@ func workloads() []entry {
 				switch {
 				case allowed == "number":
 					allowed = fmt.Sprintf("%d–%d %s", param.Min, param.Max, param.Unit)
+				case param.Choices != nil:
+					rows = append(rows, []string{param.Key + "=" + param.Choices[param.Def], strings.Join(param.Choices, ", "), param.Text})
+					continue
 				case allowed == "CPU list" && param.Min == param.Max:
 					allowed += fmt.Sprintf(" of %d", param.Min)
 				case allowed == "CPU list":

@@ -12,14 +12,15 @@ import "log"
 
 import "schedlab/site/lab"
 
-// A Field is a text field for one key of a link, with what is wrong with it.
+// A Field is a text field, or a list, for one key of a link, with what is wrong with it.
 type Field struct {
 	State       *lab.State
 	Key         string
 	Label, Unit string
 	Help        string
 	Placeholder string
-	Words       bool // it holds something else than digits
+	Words       bool     // it holds something else than digits
+	Choices     []string // what it may be; nil: not a list
 	Text        string
 	Problem     string
 }
@@ -74,32 +75,75 @@ func (c *Field) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "maxlength", Val: "2000"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "autocapitalize", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
-		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("aria-describedby", c.describedBy())
-		vgn.AddAttrInterface("aria-invalid", c.invalid())
-		vgn.AddAttrInterface("id", c.id())
-		vgn.AddAttrInterface("inputmode", c.mode())
-		vgn.AddAttrInterface("name", c.Key)
-		vgn.AddAttrInterface("placeholder", some(c.Placeholder))
-		vgn.AddAttrInterface("value", c.Text)
-		{
-			b, err := vjson.Marshal(c.Text)
-			if err != nil {
-				panic(err)
+		if c.Choices != nil {
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-describedby", c.describedBy())
+			vgn.AddAttrInterface("aria-invalid", c.invalid())
+			vgn.AddAttrInterface("id", c.id())
+			vgn.AddAttrInterface("name", c.Key)
+			vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+				EventType: "change",
+				Func:      func(event vugu.DOMEvent) { safely(func() { c.State.Choose(c.Key, value(event)) }) },
+				// TODO: implement capture, etc. mostly need to decide syntax
+			})
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
+				vgparent.AppendChild(vgn)
+				for vgiterkeyt, o := range c.Choices {
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					o := o
+					_ = o
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("selected", o == c.Text)
+					vgn.AddAttrInterface("value", o)
+					{
+						b, err := vjson.Marshal(o == c.Text)
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "selected", JSONVal: vjson.RawMessage(b)})
+					}
+					vgn.SetInnerHTML(o)
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
 		}
-		vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
-			EventType: "input",
-			Func:      func(event vugu.DOMEvent) { safely(func() { c.State.Type(c.Key, value(event)) }) },
-			// TODO: implement capture, etc. mostly need to decide syntax
-		})
-		vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
-			EventType: "change",
-			Func:      func(event vugu.DOMEvent) { safely(func() { c.State.Set(c.Key, value(event)) }) },
-			// TODO: implement capture, etc. mostly need to decide syntax
-		})
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
+		vgparent.AppendChild(vgn)
+		if c.Choices == nil {
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "maxlength", Val: "2000"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "autocapitalize", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-describedby", c.describedBy())
+			vgn.AddAttrInterface("aria-invalid", c.invalid())
+			vgn.AddAttrInterface("id", c.id())
+			vgn.AddAttrInterface("inputmode", c.mode())
+			vgn.AddAttrInterface("name", c.Key)
+			vgn.AddAttrInterface("placeholder", some(c.Placeholder))
+			vgn.AddAttrInterface("value", c.Text)
+			{
+				b, err := vjson.Marshal(c.Text)
+				if err != nil {
+					panic(err)
+				}
+				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
+			}
+			vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+				EventType: "input",
+				Func:      func(event vugu.DOMEvent) { safely(func() { c.State.Type(c.Key, value(event)) }) },
+				// TODO: implement capture, etc. mostly need to decide syntax
+			})
+			vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+				EventType: "change",
+				Func:      func(event vugu.DOMEvent) { safely(func() { c.State.Set(c.Key, value(event)) }) },
+				// TODO: implement capture, etc. mostly need to decide syntax
+			})
+		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
 		if c.Help != "" {

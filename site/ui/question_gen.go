@@ -41,14 +41,6 @@ func (c *Question) params(switches bool) []workload.Param {
 
 func (c *Question) metrics() []lab.Option { return lab.Metrics(c.View.Asked) }
 
-// metric is what runs are judged by.
-func (c *Question) metric() string {
-	if key := c.View.Form.Text("metric"); key != "" {
-		return key
-	}
-	return c.metrics()[0].Key
-}
-
 func (c *Question) meanings() []workload.Param { return append(c.params(false), c.params(true)...) }
 
 // paramHelp says what a parameter is and what it may be.
@@ -56,6 +48,8 @@ func paramHelp(p workload.Param) string {
 	switch p.Kind {
 	case workload.Int:
 		return strings.TrimSpace(fmt.Sprintf("%s: %s; %d to %d %s", p.Label, p.Help, p.Min, p.Max, p.Unit))
+	case workload.Choice:
+		return fmt.Sprintf("%s: %s; %s", p.Label, p.Help, strings.Join(p.Choices, ", "))
 	case workload.CPUs:
 		return fmt.Sprintf("%s: %s; a list such as 0-3,8", p.Label, p.Help)
 	}
@@ -381,6 +375,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgin.BuildEnv.WireComponent(vgcomp)
 						}
 						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+						vgcomp.Choices = p.Choices
 						vgcomp.Help = paramHelp(p)
 						vgcomp.Key = p.Key
 						vgcomp.Label = p.Key
@@ -450,7 +445,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgcomp.Options = c.metrics()
 					vgcomp.Problem = c.View.Problem("metric")
 					vgcomp.State = c.State
-					vgcomp.Value = c.metric()
+					vgcomp.Value = c.View.Form.Text("metric")
 					vgcomp.Key = "metric"
 					vgcomp.Label = "Judged by"
 					vgout.Components = append(vgout.Components, vgcomp)

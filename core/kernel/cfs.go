@@ -111,7 +111,7 @@ func (k *Kernel) wakePreemptsCFS(c *cpu, t int32) bool {
 // tickPreemptsCFS tells whether c's task has had its slice, or is far ahead of another one.
 func (k *Kernel) tickPreemptsCFS(c *cpu) bool {
 	r := &c.rq
-	if r.curr == noTask || !k.tasks[r.curr].queued || r.nrRunning() < 2 {
+	if k.running(r) == noTask || r.nrRunning() < 2 {
 		return false
 	}
 	e := &k.tasks[r.curr].fairEntity

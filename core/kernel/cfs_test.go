@@ -46,30 +46,6 @@ func queue(t *testing.T, ms ...int64) (*Kernel, *cpu) {
 	return k, c
 }
 
-// Tasks that share a CPU get time by their weights, under either policy.
-func TestSharesByWeight(t *testing.T) {
-	for _, b := range Bases {
-		for _, nice := range [][2]int{{0, 0}, {0, 5}, {-5, 5}} {
-			k := newKernel(t, small(t), Features{}, 1)
-			k.base = b
-			for i, n := range nice {
-				s := hog("", 3)
-				s.Nice = n
-				if i == 0 {
-					s.Prog = []Op{{Kind: OpBegin}, {Kind: OpCompute, D: 2 * sim.Second}, {Kind: OpEnd}}
-				}
-				spawn(t, k, s)
-			}
-			w0, w1 := float64(niceWeight[20+nice[0]]), float64(niceWeight[20+nice[1]])
-			want := w0 / (w0 + w1)
-			got := float64(2*sim.Second) / float64(finish(t, k).Elapsed)
-			if got < want-0.02 || got > want+0.02 {
-				t.Errorf("%s, nice %v: the first task got %.3f of the CPU, want %.3f", b.Key, nice, got, want)
-			}
-		}
-	}
-}
-
 // A sleeper is placed at most half a latency before its queue's virtual time, a new task
 // a slice after it, and who moves keeps its distance from the queue's.
 func TestPlaceCFS(t *testing.T) {

@@ -20,7 +20,7 @@ func TestSharesByWeight(t *testing.T) {
 			for _, n := range nice {
 				s := hog("", 3)
 				s.Nice = n
-				s.Prog = []Op{{Kind: OpCompute, D: piece}, {Kind: OpMark, Obj: int16(k.Metric())}, {Kind: OpLoop, Obj: 2}}
+				s.Prog = []Op{{Kind: OpCompute, D: piece}, {Kind: OpMark, Obj: int32(k.Metric())}, {Kind: OpLoop, Obj: 2}}
 				spawn(t, k, s)
 				weights += niceWeight[20+n]
 			}
@@ -77,7 +77,7 @@ func TestLagBound(t *testing.T) {
 				if c.sleep {
 					s.Prog = append(s.Prog, Op{Kind: OpSleep, D: span(&r), N: 50})
 				}
-				s.Prog = append(s.Prog, Op{Kind: OpLoop, Obj: int16(len(s.Prog))})
+				s.Prog = append(s.Prog, Op{Kind: OpLoop, Obj: int32(len(s.Prog))})
 				spawn(t, k, s)
 			}
 			for k.now < 300*sim.Millisecond && k.Step(1) == Running {

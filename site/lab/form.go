@@ -235,7 +235,7 @@ type PartChoice struct {
 	On        bool
 }
 
-// Choices lists the patches that arm may have on a kernel.
+// Choices lists the patches that arm may have on a kernel, those that it can't have last.
 func Choices(kernelKey string, arm []string) (list []PatchChoice) {
 	base, _ := kernel.LookupBase(kernelKey)
 	for i := range patch.Patches {
@@ -255,6 +255,7 @@ func Choices(kernelKey string, arm []string) (list []PatchChoice) {
 		}
 		list = append(list, c)
 	}
+	slices.SortStableFunc(list, func(a, b PatchChoice) int { return cmp.Compare(min(len(a.Reason), 1), min(len(b.Reason), 1)) })
 	return list
 }
 

@@ -311,7 +311,7 @@ func TestWrongArms(t *testing.T) {
 		html := s.html()
 		_, arms, _ := strings.Cut(html, `class="arms"`)
 		arms, _, _ = strings.Cut(arms, "</section>")
-		if !strings.Contains(arms, "“sm-idle-v9”: want one of always-ipi, ") {
+		if !strings.Contains(arms, "“sm-idle-v9”: want one of select-idle-core, ") {
 			t.Errorf("nothing is said of the unknown patch: %s", arms)
 		}
 	})

@@ -79,8 +79,8 @@ type Kernel struct {
 
 	processes []int32 // by TaskSpec.Process: its tasks; of 0 none are counted
 
-	busy   []int16   // by machine.CPU.Core: threads that run a task
-	forked [][]int32 // by machine.Domain.ID, then group: tasks that started there
+	busy   []int16 // by machine.CPU.Core: threads that run a task
+	parent int     // the CPU from which tasks that may run anywhere are forked
 
 	noise, initial, work sim.Rand
 
@@ -149,7 +149,6 @@ func New(cfg Config) (*Kernel, error) {
 	for _, d := range k.m.All {
 		k.groups[d.ID] = make([]group, len(d.Groups))
 		k.numaSlack = append(k.numaSlack, numaSlack(k.m, d))
-		k.forked = append(k.forked, make([]int32, len(d.Groups)))
 	}
 	k.initCores()
 	k.horizon = sim.Never / sim.Time(len(k.m.CPUs))
@@ -163,6 +162,7 @@ func New(cfg Config) (*Kernel, error) {
 		k.initCPU(i, phase)
 	}
 	k.initPlacement()
+	k.parent = int(k.initial.Below(int64(len(k.cpus))))
 	return k, nil
 }
 

@@ -402,3 +402,46 @@ func TestSampleIdleCore(t *testing.T) {
 		}
 	}
 }
+
+// New tasks spread over the machine: over sockets, caches, cores, then threads.
+func TestNewTasksSpread(t *testing.T) {
+	for _, c := range []struct{ tasks, perCache, perCore int }{{4, 1, 1}, {8, 2, 1}, {16, 4, 2}, {12, 4, 2}} {
+		k := newKernel(t, small(t), Features{}, 0)
+		for i := range c.tasks {
+			s := hog(fmt.Sprint(i), 0)
+			s.CPUs = nil
+			spawn(t, k, s)
+		}
+		for k.now < 2*sim.Millisecond && k.Step(1) == Running {
+		}
+		caches, cores := map[int16]int{}, map[int16]int{}
+		for i := range k.tasks {
+			x := k.m.CPUs[k.tasks[i].cpu]
+			caches[x.LLC]++
+			cores[x.Core]++
+		}
+		for _, n := range caches {
+			if n > c.perCache {
+				t.Errorf("%d tasks: by cache %v", c.tasks, caches)
+			}
+		}
+		for _, n := range cores {
+			if n > c.perCore {
+				t.Errorf("%d tasks: by core %v", c.tasks, cores)
+			}
+		}
+	}
+	// Only where they may run. (A third one would stay on CPU 0, since its node has as many
+	// idle CPUs as the other: that the task may not use them is not looked at.)
+	k := newKernel(t, small(t), Features{}, 0)
+	for range 2 {
+		s := hog("", 0)
+		s.CPUs = []int{0, 5, 14}
+		spawn(t, k, s)
+	}
+	for k.now < 2*sim.Millisecond && k.Step(1) == Running {
+	}
+	if a, b := k.tasks[0].cpu, k.tasks[1].cpu; a != 0 || b != 5 && b != 14 {
+		t.Errorf("on CPUs %d and %d", a, b)
+	}
+}

@@ -70,28 +70,3 @@ func (k *Kernel) repace(c *cpu, was, is sim.Time) {
 		f.ev = k.q.At(f.at, evRun, uint16(c.id), 0)
 	}
 }
-
-// forkCPU returns where a new task that may run anywhere starts: in the group where the
-// fewest have started, from the whole machine down, as fork balancing spreads tasks that sleep at once.
-func (k *Kernel) forkCPU() int {
-	ds := k.m.Domains[0]
-	if len(ds) == 0 {
-		return 0
-	}
-	d := ds[len(ds)-1]
-	for {
-		n := k.forked[d.ID]
-		// Where it begins to look is luck: which CPUs were idle is not known.
-		best := int(k.initial.Below(int64(len(n))))
-		for g := range n {
-			if int(n[g])*len(d.Groups[best].CPUs) < int(n[best])*len(d.Groups[g].CPUs) {
-				best = g
-			}
-		}
-		n[best]++
-		if d.Groups[best].Child == nil {
-			return int(d.Groups[best].CPUs[0])
-		}
-		d = d.Groups[best].Child
-	}
-}

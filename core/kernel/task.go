@@ -60,7 +60,7 @@ const (
 type TaskSpec struct {
 	Name    string
 	Prog    []Op
-	CPUs    []int // the CPUs it may run on; nil: all. It starts on the first
+	CPUs    []int // the CPUs it may run on; nil: all. It starts on the first, or is forked by a parent that is somewhere
 	Nice    int   // -20 to 19
 	Like    int   // it draws the same random numbers as the task that is spawned as number Like, from 1; 0: its own
 	Kthread bool  // runs in kernel mode: preempted only where it asks for it, but for PREEMPT_RT
@@ -241,7 +241,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		return bad("it ends with a lock")
 	}
 	if home < 0 {
-		home = k.forkCPU()
+		home = k.parent
 	}
 	id := uint32(len(k.tasks))
 	k.pollsFrom(int32(id), s.Prog)

@@ -62,9 +62,12 @@ func (k *Kernel) wakeSelect(c *cpu) {
 		k.then(c, stWakeSelect)
 		return
 	}
-	w.target = prev
-	if !t.pinned {
+	switch w.target = prev; {
+	case t.pinned:
+	case t.started:
 		w.target = k.selectTaskRQFair(c, w.task, w.flags)
+	default:
+		w.target = k.findIdlestCPU(c, t)
 	}
 	switch {
 	case w.target == prev:
@@ -250,9 +253,10 @@ func (k *Kernel) wakePlace(c *cpu) {
 }
 
 // wakesByQueue tells whether task id is woken through the target's call queue: if it shares no
-// cache with the waker, or for WakeQueue's reason. PREEMPT_RT has no TTWU_QUEUE.
+// cache with the waker, or for WakeQueue's reason. PREEMPT_RT has no TTWU_QUEUE, and new tasks
+// do not go that way.
 func (k *Kernel) wakesByQueue(c, target *cpu, id int32) bool {
-	if target == c || k.rt() {
+	if target == c || k.rt() || !k.tasks[id].started {
 		return false
 	}
 	return !k.sharesCache(c.id, target.id) || k.queueWithinCache(target, id)

@@ -39,8 +39,12 @@ const (
 	us = sim.Microsecond
 )
 
-// zenReclaim is what Linux sets on AMD's Zen processors, so that tasks are woken across sockets.
-const zenReclaim = 32
+// The reclaim distances of Linux: on AMD's Zen processors tasks are woken across sockets,
+// on POWER never to another node.
+const (
+	zenReclaim   = 32
+	powerReclaim = 10
+)
 
 // exactly is a figure without spread.
 func exactly(t sim.Time, b Basis, source string) Figure { return Figure{t, t, t, b, source} }
@@ -215,11 +219,12 @@ func power9() *Machine {
 		Brief: "Two POWER9 processors whose cores run eight threads each: the machine of the select_idle_core patch.",
 		Note: "Sockets, cores and the clock of 3.7 GHz are assumed: the report says POWER9 SMT8 only. The last-level cache that the scheduler sees is " +
 			"the L2 of one core. The timebase runs at 512 MHz: a tick is 1.953 ns. No MWAIT: only the polling state wakes without an interrupt.",
-		KHz:     3_700_000,
-		Uncore:  Scale{100, 120, Assumed, "the nest clock is fixed; 20 % for what is not known"},
-		Sharing: Sharing{[]int64{100, 140, 190, 240, 300, 360, 420, 480}, Assumed, "no figure was found: a core of eight threads is taken to give some 1.7 times the throughput of one"},
-		CPUs:    t.CPUs(),
-		Nodes:   t.Nodes(),
+		KHz:             3_700_000,
+		Uncore:          Scale{100, 120, Assumed, "the nest clock is fixed; 20 % for what is not known"},
+		Sharing:         Sharing{[]int64{100, 140, 190, 240, 300, 360, 420, 480}, Assumed, "no figure was found: a core of eight threads is taken to give some 1.7 times the throughput of one"},
+		CPUs:            t.CPUs(),
+		Nodes:           t.Nodes(),
+		ReclaimDistance: powerReclaim,
 		Idle: []IdleState{
 			{Name: "snooze", Polling: true, Basis: Cited, Source: "powernv cpuidle's polling state: no latency, no residency",
 				Wake: exactly(0, Derived, "when the loop sees the flag is the kernel's cost relax")},

@@ -128,8 +128,8 @@ type Machine struct {
 	// NoPollingFlag says that the architecture's idle loop does not tell others when it
 	// looks at its flags: all signals are interrupts. So it is on arm64 in 6.11.
 	NoPollingFlag bool
-	// ReclaimDistance is the distance between nodes up to which Linux moves a woken task to
-	// its waker's; 0: 30, as everywhere but on AMD's Zen.
+	// ReclaimDistance is the distance between nodes up to which Linux wakes and starts tasks
+	// on another node; 0: 30, as everywhere but on AMD's Zen and on POWER.
 	ReclaimDistance int
 
 	// Domains holds each CPU's scheduling domains, smallest first. CPUs in

@@ -134,7 +134,7 @@ func (k *Kernel) setCurr(c *cpu, t int32) {
 	was := c.rq.curr
 	k.account(c, func() { c.rq.curr = t })
 	if busy := t != noTask; busy != (was != noTask) {
-		k.coreChanged(c, busy)
+		k.coreChanged(c, c, busy)
 	}
 }
 

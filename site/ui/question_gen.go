@@ -47,11 +47,12 @@ func (c *Question) metrics() []string { return scenario.Metrics(c.View.Asked) }
 // metricHelp says what they are.
 func (c *Question) metricHelp() string {
 	w, err := workload.Lookup(c.View.Asked.Workload)
-	if err != nil {
+	on, unknown := machine.Lookup(c.View.Asked.Machine)
+	if err != nil || unknown != nil {
 		return ""
 	}
 	var list []string
-	for _, m := range w.Metrics(c.View.Asked.Params) {
+	for _, m := range w.Metrics(on, c.View.Asked.Params) {
 		list = append(list, fmt.Sprintf("%s: %s, %s", m.Key, m.Name, m.Unit))
 	}
 	return "What runs are judged by. " + strings.Join(list, "; ")

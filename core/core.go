@@ -90,7 +90,7 @@ func Start(s scenario.Scenario, j Job) (*Sim, error) {
 			return nil, fmt.Errorf("background %s: %w", r.Background.Key, err)
 		}
 	}
-	return &Sim{job: j, k: k, metric: r.Workload.Metric(s.Params, s.Metric)}, nil
+	return &Sim{job: j, k: k, metric: r.Workload.Metric(r.Machine, s.Params, s.Metric)}, nil
 }
 
 // Step simulates up to n more events.

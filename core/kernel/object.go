@@ -213,7 +213,8 @@ func (k *Kernel) withoutKernel(c *cpu, t *task, op *Op) bool {
 
 // spinForMutex takes the mutex that t's operation is about, and returns false if its
 // owner must give it back first: the task then spins on, and tries again when that
-// has happened or when it has given way to others.
+// has happened or when it has given way to others. It pauses between its tries, which
+// leaves the core's units to the other threads.
 func (k *Kernel) spinForMutex(c *cpu, t *task, op *Op) bool {
 	for {
 		if t.mutex == noTask {
@@ -223,6 +224,7 @@ func (k *Kernel) spinForMutex(c *cpu, t *task, op *Op) bool {
 		k.charge(c, TimeUser, k.write(&m.line, c.id))
 		if m.owner != noTask {
 			m.spinners = append(m.spinners, c.id)
+			k.coreChanged(c, c, false)
 			k.await(c, stTask, TimeUser)
 			return false
 		}
@@ -239,6 +241,7 @@ func (k *Kernel) freeMutex(c *cpu, m *mutex) {
 	m.owner = noTask
 	for _, i := range m.spinners {
 		w := &k.cpus[i]
+		k.coreChanged(w, c, true)
 		k.rouse(w, 0, c.t+k.store(&m.line, c.id, i)+w.noise.Between(0, k.cost[CostRelax]))
 	}
 	m.spinners = m.spinners[:0]

@@ -151,7 +151,7 @@ func (k *Kernel) setCurr(c *cpu, t int32) {
 		k.listAdd(&r.fair, now)
 	}
 	if busy := t != noTask; busy != (was != noTask) {
-		k.coreChanged(c, busy)
+		k.coreChanged(c, c, busy)
 	}
 }
 

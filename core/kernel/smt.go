@@ -35,8 +35,8 @@ func (k *Kernel) pace(busy int16) sim.Time {
 }
 
 // coreChanged lets the other threads of c's core go on at their new pace, as c begins or
-// ends to run tasks.
-func (k *Kernel) coreChanged(c *cpu, busy bool) {
+// ends to need the core's units. That happens in a path of CPU by, which knows its own pace.
+func (k *Kernel) coreChanged(c, by *cpu, busy bool) {
 	n := &k.busy[k.m.CPUs[c.id].Core]
 	was := k.pace(*n)
 	*n += int16(2*b2i(busy) - 1)
@@ -46,7 +46,7 @@ func (k *Kernel) coreChanged(c *cpu, busy bool) {
 		return
 	}
 	for _, x := range ds[0].CPUs {
-		if o := &k.cpus[x]; o != c && o.rq.curr != noTask && o.frame[0].step == stComputed {
+		if o := &k.cpus[x]; o != c && o != by && o.rq.curr != noTask && o.frame[0].step == stComputed {
 			k.repace(o, was, is)
 		}
 	}

@@ -434,6 +434,9 @@ func (k *Kernel) leaveSpin(c *cpu) {
 	}
 	if i := slices.Index(*list, c.id); i >= 0 {
 		*list = slices.Delete(*list, i, i+1)
+		if list != &k.barrier {
+			k.coreChanged(c, c, true)
+		}
 	}
 }
 

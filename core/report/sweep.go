@@ -63,7 +63,7 @@ func sweptQuestion(t *sweep.Table) question {
 func perEvent(m workload.Metric) string {
 	switch {
 	case m.PerRun == 0:
-		return m.Name + ", " + m.Unit + " a run"
+		return m.Name + " of a run, " + m.Unit
 	case strings.HasSuffix(m.Name, " per "+m.Noun):
 		return m.Name + ", " + m.Unit
 	}

@@ -145,7 +145,7 @@ func writeLines(b *strings.Builder, lines [][2]string) {
 }
 
 func (v *view) writeStatistics(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s, %s a run; %s is better\n", v.metric.Name, v.metric.Unit, v.metric.Better)
+	fmt.Fprintf(b, "\n%s of a run, %s; %s is better\n", v.metric.Name, v.metric.Unit, v.metric.Better)
 	head := []string{"", "runs", "min", "median", "mean", "max", "sd", "cv"}
 	if v.perRun > 0 {
 		head = append(head, "mean/event")
@@ -181,17 +181,21 @@ func (v *view) writeStatistics(b *strings.Builder) {
 		rows = append(rows, row)
 	}
 	table(b, rows)
-	if v.perRun > 0 {
-		fmt.Fprintf(b, "an event is %s; %s a run\n", v.samples[0].Text, figure(math.Round(v.sampled(0)/float64(max(v.arms[0].finished, 1)))))
+	if n := v.counted(0); n > 0 {
+		event := "events are " + v.metric.Noun + "s"
+		if v.metric.Events == nil && len(v.samples) > 0 {
+			event = "an event is " + v.samples[0].Text
+		}
+		fmt.Fprintf(b, "%s; %s a run\n", event, figure(math.Round(n/float64(max(v.arms[0].finished, 1)))))
 	}
 }
 
-// sampled returns how many events an arm's finished runs have had: by their samples, if
-// there are any.
-func (v *view) sampled(arm int) float64 {
+// counted returns how many events an arm's finished runs have had, 0 if that is not
+// known: by what was counted, if there is any.
+func (v *view) counted(arm int) float64 {
 	a := &v.arms[arm]
-	if hists := a.total.Hists; len(hists) > 0 && hists[0].N > 0 {
-		return float64(hists[0].N)
+	if n := v.metric.Count(a.total.Hists, a.total.Counters); n > 0 {
+		return float64(n)
 	}
 	return float64(max(a.finished, 1)) * float64(v.perRun)
 }
@@ -221,7 +225,7 @@ func (v *view) writeSamples(b *strings.Builder) {
 		if len(rows) == 1 {
 			continue
 		}
-		fmt.Fprintf(b, "\nper event (%s), ns, all finished runs together\n", v.samples[s].Text)
+		fmt.Fprintf(b, "\nper %s (%s), ns, all finished runs together\n", v.samples[s].Key, v.samples[s].Text)
 		table(b, rows)
 
 		head := []string{"ns"}
@@ -344,10 +348,14 @@ func (v *view) writeCounters(b *strings.Builder) {
 func (v *view) writeTime(b *strings.Builder) {
 	t := v.sideBySide()
 	div, unit := 1000., "ns a run"
-	if v.perRun > 0 {
+	known := true
+	for i := range v.arms {
+		known = known && (v.counted(i) > 0 || v.arms[i].finished == 0)
+	}
+	if known {
 		unit = "ns an event"
 		for i := range v.arms {
-			t.by[i] = v.sampled(i)
+			t.by[i] = max(v.counted(i), 1)
 		}
 	}
 	for i, kind := range v.times {

@@ -26,10 +26,11 @@ func Workloads() []string {
 // figure first.
 func Metrics(s Scenario) []string {
 	w, err := workload.Lookup(s.Workload)
-	if err != nil {
+	m, unknown := machine.Lookup(s.Machine)
+	if err != nil || unknown != nil {
 		return nil
 	}
-	return names(w.Metrics(s.Params), func(m workload.Metric) string { return m.Key })
+	return names(w.Metrics(m, s.Params), func(m workload.Metric) string { return m.Key })
 }
 
 // Backgrounds lists the values that bg may have.

@@ -435,7 +435,7 @@ func TestFit(t *testing.T) {
 		Fit: func(_ *machine.Machine, v workload.Values) {
 			v[0].CPUs, v[1].N = []int{0, 1}, 2
 		},
-		Metrics: func(workload.Values) []workload.Metric { return []workload.Metric{{Key: "only"}} },
+		Metrics: func(*machine.Machine, workload.Values) []workload.Metric { return []workload.Metric{{Key: "only"}} },
 	}
 	workload.Workloads = append(workload.Workloads, w)
 	defer func() { workload.Workloads = workload.Workloads[:len(workload.Workloads)-1] }()

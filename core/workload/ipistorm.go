@@ -35,7 +35,7 @@ var ipistorm = Workload{
 		{"call", "one call, from its first instruction to its return"},
 		{"delivery", "from a call's first instruction to the end of its function on a target"},
 	},
-	Metrics: func(v Values) []Metric {
+	Metrics: func(_ *machine.Machine, v Values) []Metric {
 		m := Metric{Key: "elapsed", Name: "elapsed", Unit: "ns", Better: "lower", Noun: "call", PerRun: v[paramCalls].N, Of: elapsed}
 		if v[paramTimeout].N > 0 { // which may come first, and then the elapsed time says nothing
 			m.Name, m.PerRun = "time per call", 1

@@ -26,7 +26,7 @@ var spinlock = Workload{
 	},
 	Length:  "loops",
 	Samples: []Sample{{"wait", "one acquisition, from asking for the lock to having it"}},
-	Metrics: func(v Values) []Metric {
+	Metrics: func(_ *machine.Machine, v Values) []Metric {
 		return []Metric{{Key: "elapsed", Name: "elapsed", Unit: "ns", Better: "lower", Noun: "acquisition", PerRun: v[0].N * v[2].N, Of: elapsed}}
 	},
 	Fit: func(m *machine.Machine, v Values) { v[1].N = min(v[1].N, int64(len(m.CPUs))) },

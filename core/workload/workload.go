@@ -9,6 +9,7 @@ import (
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/sim"
+	"schedlab/core/stats"
 )
 
 // A Kind is what a parameter's value looks like in a link.
@@ -55,7 +56,10 @@ type Metric struct {
 	Unit   string // "ns"
 	Better string // "lower" or "higher"
 	Noun   string // an event of the workload in a word: "call"
-	PerRun int64  // how many events the figure is for, to give it per event; 0 if that is not known
+	PerRun int64  // how many events the figure is for, to give it per event; 0 if it is for none
+	// Events returns how many events there were in runs, of which s holds the sums: it may
+	// look at histograms and counters. Nil: an event is what the first sample tells of.
+	Events func(s *kernel.Snapshot) int64
 	// Of returns its value for a run that is done, in thousandths of Unit.
 	Of func(s *kernel.Snapshot) int64
 }
@@ -82,9 +86,9 @@ type Workload struct {
 	// Samples are the histograms of a run; the first one is the workload's own.
 	Samples []Sample
 
-	// Metrics returns what a run with these values can be judged by: the first one is the
-	// benchmark's own. Which keys there are does not depend on the values.
-	Metrics func(v Values) []Metric
+	// Metrics returns what a run with these values on a machine can be judged by: the first
+	// one is the benchmark's own. Which keys there are does not depend on machine and values.
+	Metrics func(m *machine.Machine, v Values) []Metric
 	// Fit changes default values that a small machine can't have, or that would make
 	// little sense on it, so that they pass Check. Nil: all fit.
 	Fit func(m *machine.Machine, v Values)
@@ -102,7 +106,7 @@ type Workload struct {
 }
 
 // Workloads is the catalogue, the default one first.
-var Workloads = []*Workload{&ipistorm, &spinlock, &hackbench}
+var Workloads = []*Workload{&ipistorm, &spinlock, &hackbench, &messaging, &schbench}
 
 // Lookup returns the workload with this key.
 func Lookup(key string) (*Workload, error) {
@@ -138,8 +142,8 @@ func (w *Workload) Param(key string) int {
 }
 
 // Metric returns the workload's metric with this key; the first one if there is none.
-func (w *Workload) Metric(v Values, key string) Metric {
-	list := w.Metrics(v)
+func (w *Workload) Metric(m *machine.Machine, v Values, key string) Metric {
+	list := w.Metrics(m, v)
 	for _, m := range list {
 		if m.Key == key {
 			return m
@@ -148,5 +152,13 @@ func (w *Workload) Metric(v Values, key string) Metric {
 	return list[0]
 }
 
-// elapsed is the time that the measured window took.
-func elapsed(s *kernel.Snapshot) int64 { return int64(s.Elapsed / sim.Picosecond) }
+// Count returns how many events of the metric there were in runs with these sums.
+func (m *Metric) Count(hists []stats.Hist, counters []int64) int64 {
+	switch {
+	case m.Events != nil:
+		return m.Events(&kernel.Snapshot{Hists: hists, Counters: counters})
+	case len(hists) > 0:
+		return int64(hists[0].N)
+	}
+	return 0
+}

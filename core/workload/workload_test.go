@@ -137,19 +137,19 @@ func TestIpistormTimeout(t *testing.T) {
 	if n := s.Hists[0].N; n < 1900 || n > 2000 {
 		t.Errorf("%d calls by two CPUs in 1 s with 1 ms between them", n)
 	}
-	if metric := ipistorm.Metric(v, ""); metric.PerRun != 1 || metric.Name != "time per call" {
+	if metric := ipistorm.Metric(m, v, ""); metric.PerRun != 1 || metric.Name != "time per call" {
 		t.Errorf("metric %+v", metric)
 	}
-	if got := ipistorm.Metric(v, "").Of(&s); got < 1_000_000_000 || got > 1_060_000_000 {
+	if got := ipistorm.Metric(m, v, "").Of(&s); got < 1_000_000_000 || got > 1_060_000_000 {
 		t.Errorf("%d ps a call, want a little more than 1 ms", got)
 	}
 	v[paramCalls].N = 5
-	if s := run(t, m, v); s.Hists[0].N != 10 || ipistorm.Metric(v, "").Of(&s) > 1_100_000_000 {
-		t.Errorf("%d calls of %d ps each, want the count to end the storm before its time is over", s.Hists[0].N, ipistorm.Metric(v, "").Of(&s))
+	if s := run(t, m, v); s.Hists[0].N != 10 || ipistorm.Metric(m, v, "").Of(&s) > 1_100_000_000 {
+		t.Errorf("%d calls of %d ps each, want the count to end the storm before its time is over", s.Hists[0].N, ipistorm.Metric(m, v, "").Of(&s))
 	}
 	v[paramCalls].N = 1_000_000 // for which there is no time
-	if s := run(t, m, v); ipistorm.Metric(v, "").Of(&s) > 1_100_000_000 {
-		t.Errorf("%d ps a call, though %d were made in %s", ipistorm.Metric(v, "").Of(&s), s.Hists[0].N, s.Elapsed)
+	if s := run(t, m, v); ipistorm.Metric(m, v, "").Of(&s) > 1_100_000_000 {
+		t.Errorf("%d ps a call, though %d were made in %s", ipistorm.Metric(m, v, "").Of(&s), s.Hists[0].N, s.Elapsed)
 	}
 }
 

@@ -318,9 +318,12 @@ func probability(p float64) string {
 	return fmt.Sprintf("p\u00a0=\u00a0%.3f", p)
 }
 
+// timed tells whether the primary figure is the time of events that the first sample tells of.
+func (w *worder) timed() bool { return w.perRun > 0 && w.metric.Unit == "ns" && w.metric.Events == nil }
+
 // perEvent returns the finished runs of an arm as the mean of their events.
 func (w *worder) perEvent(arm int) []float64 {
-	if w.perRun == 0 || w.metric.Unit != "ns" {
+	if !w.timed() {
 		return nil
 	}
 	values := w.r.Primaries(arm)
@@ -340,7 +343,7 @@ func (w *worder) hist(sample, arm int) *stats.Hist {
 
 // runMeans returns the finished runs of an arm as the means of a sample.
 func (w *worder) runMeans(sample, arm int) (values []float64) {
-	if sample == 0 {
+	if sample == 0 && w.timed() {
 		return w.perEvent(arm)
 	}
 	for i := range w.r.Parts[arm] {
@@ -356,7 +359,7 @@ func (w *worder) curves(sample int) (curves []chart.Curve) {
 	for i, arm := range w.r.Scenario.Arms {
 		c := chart.Curve{Name: w.a.Arms[i].Title, Samples: w.hist(sample, i), Runs: w.runMeans(sample, i)}
 		for _, t := range tables {
-			if j := t.Arm(arm); j >= 0 && sample == 0 {
+			if j := t.Arm(arm); j >= 0 && sample == 0 && w.timed() {
 				c.Published = append(c.Published, t.PerEvent(j)...)
 			}
 		}
@@ -439,7 +442,7 @@ func (w *worder) over(name, help string, least int, f func(stats.Summary) string
 func (w *worder) sampled(sample int, what workload.Sample) []Row {
 	rows := []Row{{Name: "time of one " + what.Key, Head: true}}
 	count := "samples"
-	if sample == 0 && w.metric.Noun != "" {
+	if sample == 0 && w.metric.Noun != "" && w.metric.Events == nil {
 		count = w.metric.Noun + "s"
 	}
 	from := func(name, help string, f func(h *stats.Hist) string) {
@@ -451,7 +454,7 @@ func (w *worder) sampled(sample int, what workload.Sample) []Row {
 		}))
 	}
 	from(count, what.Text, func(h *stats.Hist) string { return chart.Figure(float64(h.N)) })
-	if sample == 0 && w.perRun > 0 && w.metric.Unit == "ns" {
+	if sample == 0 && w.timed() {
 		rows = append(rows, w.over("mean", "of the finished runs: their time, divided by their "+count, 1,
 			func(s stats.Summary) string { return chart.Time(s.Mean / w.perRun) }))
 	} else {
@@ -468,12 +471,9 @@ func (w *worder) sampled(sample int, what workload.Sample) []Row {
 	return rows
 }
 
-// events returns how many events of an arm have been sampled.
+// events returns how many events of an arm have been counted.
 func (w *worder) events(arm int) float64 {
-	if h := w.hist(0, arm); h != nil {
-		return float64(h.N)
-	}
-	return 0
+	return float64(w.metric.Count(w.totals[arm].Hists, w.totals[arm].Counters))
 }
 
 // share says what sums are divided by, for a table that sets arms side by side.

@@ -161,10 +161,11 @@ func Workloads() (list []Option) {
 // Metrics lists what runs of a scenario can be judged by.
 func Metrics(s scenario.Scenario) (list []Option) {
 	w, err := workload.Lookup(s.Workload)
-	if err != nil || len(s.Params) != len(w.Params) {
+	on, unknown := machine.Lookup(s.Machine)
+	if err != nil || unknown != nil || len(s.Params) != len(w.Params) {
 		return nil
 	}
-	for _, m := range w.Metrics(s.Params) {
+	for _, m := range w.Metrics(on, s.Params) {
 		list = append(list, Option{Key: m.Key, Title: m.Name, Brief: "in " + m.Unit + "; " + m.Better + " is better"})
 	}
 	return list

@@ -364,7 +364,7 @@ func workloads() []entry {
 	kinds := map[workload.Kind]string{workload.Int: "number", workload.Bool: "0 or 1", workload.CPUs: "CPU list", workload.Choice: "choice"}
 	var list []entry
 	for _, w := range workload.Workloads {
-		metric := w.Metric(w.Defaults(), "")
+		metric := w.Metric(machine.Catalogue()[0], w.Defaults(), "")
 		d := workloadData{w.Key, w.Title, w.Brief, w.Note, nil, metricData{metric.Name, metric.Unit, metric.Better, w.Samples[0].Text}}
 		for _, p := range w.Params {
 			switch p.Kind {

@@ -55,6 +55,9 @@ func (k *Kernel) coreChanged(c, by *cpu, busy bool) {
 // repace stretches what c's task still has to compute, or shortens it.
 func (k *Kernel) repace(c *cpu, was, is sim.Time) {
 	f := &c.frame[0]
+	if k.tasks[c.rq.curr].till > 0 { // it goes by the clock
+		return
+	}
 	if c.depth == 0 {
 		k.settle(c, k.now)
 	}

@@ -13,6 +13,7 @@ type OpKind uint8
 // The operations.
 const (
 	OpCompute     OpKind = iota // compute for D, ±N %
+	OpSpin                      // compute until D has passed, by looking at the clock
 	OpSleep                     // sleep for D, ±N %
 	OpCall                      // call a function on CPU Obj; N=1: wait until it has run
 	OpCallAll                   // call a function on every other CPU; N=1: wait until it has run on all
@@ -99,6 +100,7 @@ type task struct {
 
 	pc    int
 	left  sim.Time // of the OpCompute that it is in
+	till  sim.Time // when the OpSpin that it is in ends; 0: none
 	rand  sim.Rand // what its program draws
 	loops [maxLoops]struct{ pc, n int32 }
 	depth int
@@ -175,7 +177,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 			if op.Kind == OpLock {
 				locked = op.Obj
 			}
-		case OpCompute, OpSleep:
+		case OpCompute, OpSpin, OpSleep:
 			if op.D < 0 || op.D > horizon || op.N < 0 || op.N > 100 {
 				return bad("operation %d: a time of %s ± %d %%", pc, op.D, op.N)
 			}
@@ -274,7 +276,7 @@ func (op *Op) takesTime() bool {
 	switch op.Kind {
 	case OpCall, OpCallAll, OpLock, OpWrite, OpRead:
 		return true
-	case OpCompute, OpSleep:
+	case OpCompute, OpSpin, OpSleep:
 		return op.D > 0 && op.N < 100
 	}
 	return false
@@ -296,6 +298,12 @@ func (k *Kernel) runTask(c *cpu) {
 	id := c.rq.curr
 	t := &k.tasks[id]
 	for k.status == Running {
+		if t.till > 0 {
+			t.left = max(t.till-c.t, 0)
+			if t.left == 0 {
+				t.till = 0
+			}
+		}
 		if t.left > 0 {
 			k.compute(c, t)
 			return
@@ -327,6 +335,9 @@ func (k *Kernel) runTask(c *cpu) {
 				k.compute(c, t)
 				return
 			}
+		case OpSpin:
+			t.till = c.t + op.D
+			continue
 		case OpSleep:
 			d := t.vary(op.D, op.N)
 			t.state = taskSleeping
@@ -476,7 +487,11 @@ func (k *Kernel) compute(c *cpu, t *task) {
 	case t.holds || t.inSyscall:
 		kind = TimeSyscall
 	}
-	k.charge(c, kind, k.paced(c, t.left))
+	d := t.left
+	if t.till == 0 {
+		d = k.paced(c, d)
+	}
+	k.charge(c, kind, d)
 	k.then(c, stComputed)
 }
 

@@ -39,14 +39,10 @@ var schbench = Workload{
 	Samples: []Sample{
 		{"wakeup", "one wakeup of a worker, from when the message thread begins to wake those that wait until it runs"},
 		{"request", "one request (old: one computation)"},
+		{"select_idle_core", "one search for an idle core"},
 	},
 	Metrics: func(_ *machine.Machine, v Values) []Metric {
-		requests := func(s *kernel.Snapshot) int64 {
-			if len(s.Hists) <= schRequest {
-				return 0
-			}
-			return int64(s.Hists[schRequest].N)
-		}
+		requests := func(s *kernel.Snapshot) int64 { return events(s, schRequest) }
 		var list []Metric
 		for _, p := range []struct {
 			key, name string
@@ -74,6 +70,14 @@ var schbench = Workload{
 				list[0], list[len(list)-1] = list[len(list)-1], list[0]
 			}
 		}
+		list = append(list, Metric{Key: "idlecore", Name: "mean time of a search for an idle core", Unit: "ns", Better: "lower", Noun: "search", PerRun: 1,
+			Events: func(s *kernel.Snapshot) int64 { return events(s, schIdleCore) },
+			Of: func(s *kernel.Snapshot) int64 {
+				if events(s, schIdleCore) == 0 {
+					return 0
+				}
+				return int64(s.Hists[schIdleCore].Mean())
+			}})
 		return append(list, Metric{Key: "rps", Name: "requests per second", Unit: "requests/s", Better: "higher", Noun: "request", Events: requests,
 			Of: func(s *kernel.Snapshot) int64 { return perSecond(s, requests(s), 1) }})
 	},
@@ -100,6 +104,7 @@ const maxWorkers = 20_000
 const (
 	schWakeup = iota
 	schRequest
+	schIdleCore
 )
 
 // A schbenchRun is what there is to run.
@@ -146,7 +151,8 @@ const glance = 50 * sim.Nanosecond
 
 func (b schbenchRun) build(k *kernel.Kernel) error {
 	wakeup, request := int32(k.Metric()), int32(k.Metric())
-	work := []kernel.Op{{Kind: kernel.OpCompute, D: b.compute}}
+	k.SampleIdleCore()
+	work := []kernel.Op{{Kind: kernel.OpSpin, D: b.compute}}
 	if !b.old {
 		work = []kernel.Op{{Kind: kernel.OpCompute, D: b.multiplication(k.Machine()) * sim.Time(b.operations)}}
 		if b.locking {
@@ -190,4 +196,12 @@ func (b schbenchRun) build(k *kernel.Kernel) error {
 		}
 	}
 	return nil
+}
+
+// events returns how many samples there are of a kind.
+func events(s *kernel.Snapshot, sample int) int64 {
+	if sample >= len(s.Hists) {
+		return 0
+	}
+	return int64(s.Hists[sample].N)
 }

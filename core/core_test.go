@@ -111,7 +111,14 @@ func randomScenario(r *sim.Rand) string {
 	if s := &mach.Idle[r.Below(int64(len(mach.Idle)))]; r.Below(3) == 0 && (!s.Polling || len(mach.CPUs) <= 16) {
 		q += "&idle=" + s.Name // many CPUs that spin all the while take too long to check
 	}
-	if r.Below(4) == 0 {
+	if r.Below(3) == 0 {
+		q = fmt.Sprintf("?m=%s&bg=%s&runs=1&seed=%d&check=1&%s", pick([]string{"laptop", "vm-2", "power9-smt8"}), pick(scenario.Backgrounds()), uint32(r.Uint64()), pick([]string{
+			"w=hackbench&groups=1&loops=2&fds=5", "w=hackbench&groups=2&loops=2&fds=3&pipe=1&threads=1", "w=messaging&group=1&nr_loops=1&pipe=1",
+			"w=schbench&threads=3&runtime=10&warmuptime=1", "w=schbench&version=old&threads=3&sleeptime=200&cputime=300&runtime=5&warmuptime=1",
+			"w=netperf&runtime=1&warmuptime=1", "w=netperf&test=UDP_STREAM&runtime=1&warmuptime=1", "w=tbench&clients=2&runtime=1&warmuptime=1",
+			"w=pgbench&clients=3&runtime=2&warmuptime=1", "w=pgbench&clients=3&version=9.5&runtime=2&warmuptime=1",
+		}))
+	} else if r.Below(4) == 0 {
 		q = fmt.Sprintf("?m=%s&bg=%s&runs=1&seed=%d&check=1&w=spinlock&tasks=%d&cpus=%d&loops=%d&hold=%d&gap=%d", m, pick([]string{"quiet", "pair"}), uint32(r.Uint64()),
 			1+r.Below(9), 1+r.Below(min(4, int64(len(mach.CPUs)))), 1+r.Below(60), r.Below(30), r.Below(30))
 		if r.Below(2) == 0 {

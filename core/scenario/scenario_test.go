@@ -156,6 +156,10 @@ var badLinks = []struct{ link, key, value, want string }{
 	{"?numipi=-1", "numipi", "-1", "a whole number from 0 to 10000000"},
 	{"?timeout=61", "timeout", "61", "a whole number from 0 to 60"},
 	{"?mask=65536", "mask", "65536", "a whole number from 0 to 65535"},
+	{"?w=netperf&test=TCP_RRR", "test", "TCP_RRR", "perhaps TCP_RR"},
+	{"?w=netperf&test=0", "test", "0", "one of TCP_RR, UDP_RR, TCP_STREAM, UDP_STREAM"},
+	{"?w=hackbench&groups=501", "groups", "501", "at most 500 with fds=20: 20000 tasks"},
+	{"?w=hackbench&metric=tps", "metric", "tps", "one of time, throughput, cpu"},
 	{"?idle=C9", "idle", "C9", "some of this machine's states: POLL, C1, C2"},
 	{"?idle=", "idle", "", "some of this machine's states: POLL, C1, C2"},
 	{"?idle=C1,C1", "idle", "C1,C1", "each state only once: C1"},
@@ -572,6 +576,8 @@ func TestRoundTrip(t *testing.T) {
 				link += fmt.Sprintf("&%s=%d", p.Key, r.Below(2))
 			case p.Kind == workload.CPUs:
 				link += fmt.Sprintf("&%s=%d", p.Key, r.Below(300))
+			case p.Kind == workload.Choice:
+				link += "&" + p.Key + "=" + pick(p.Choices)
 			}
 		}
 		for range r.Below(4) {

@@ -106,7 +106,7 @@ type Workload struct {
 }
 
 // Workloads is the catalogue, the default one first.
-var Workloads = []*Workload{&ipistorm, &spinlock, &hackbench, &messaging, &schbench}
+var Workloads = []*Workload{&ipistorm, &spinlock, &hackbench, &messaging, &schbench, &netperf, &tbench, &pgbench}
 
 // Lookup returns the workload with this key.
 func Lookup(key string) (*Workload, error) {

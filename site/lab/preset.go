@@ -19,6 +19,17 @@ type Preset struct {
 // family compares all designs for one problem.
 const family = "?m=xeon-240&arm=&arm=always-ipi&arm=skip-newidle&arm=notify-ipi&arm=sm-idle-v2"
 
+// published are runs that were posted, as one scenario of each table, shortened to what takes
+// seconds: fewer loops and shorter windows than the originals.
+var published = []Preset{
+	{"hackbench, test robot", "SM_IDLE: hackbench-pipe-process at 25 % on 128 CPUs in 4 nodes, 40 loops for 120,000, by the robot's throughput",
+		"?m=xeon-128-4n&w=hackbench&loops=40&pipe=1&load=25&metric=throughput&bg=housekeeping"},
+	{"schbench, test robot", "SM_IDLE: schbench with message threads for 12.5 % of 128 CPUs in 4 nodes and 16 workers each, 2 s for 30, by the 90th percentile of request latency",
+		"?m=xeon-128-4n&w=schbench&load=125&runtime=2000&bg=housekeeping"},
+	{"netperf, test robot", "SM_IDLE: netperf TCP_RR at 25 % on 128 CPUs in 4 nodes, 0.1 s for 300, by the sum of the pairs' transactions a second",
+		"?m=xeon-128-4n&w=netperf&load=25&bg=housekeeping"},
+}
+
 // Presets lists the default scenario, those that model published runs, one that
 // compares many patches, and one in which a patch breaks the kernel.
 func Presets() []Preset {
@@ -36,10 +47,10 @@ func Presets() []Preset {
 		list = append([]Preset{first}, list...)
 	}
 	v1, _, _ := patch.Lookup("sm-idle-v1")
-	for _, p := range []Preset{
+	for _, p := range append(slices.Clone(published), []Preset{
 		{"all four designs on 240 CPUs", "the kernel as it was, and four patches that spare an idle CPU the way through schedule()", family},
 		{"SM_IDLE v1’s fault on PREEMPT_RT", "tasks that wait for a lock stay on their run queues", v1.Show},
-	} {
+	}...) {
 		s, _ := scenario.Parse(p.Query)
 		p.Query = s.Query()
 		list = append(list, p)

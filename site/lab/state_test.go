@@ -501,6 +501,11 @@ func TestPresetsAreAsked(t *testing.T) {
 	if len(presets) < 2 || presets[0].Query != scenario.Default().Query() {
 		t.Fatalf("presets %v", presets)
 	}
+	for _, p := range published {
+		if _, problems := scenario.Parse(p.Query); len(problems) > 0 {
+			t.Errorf("%s: %v", p.Title, problems)
+		}
+	}
 	at(t, "?runs=2", func(d *desk) {
 		for _, p := range presets {
 			d.Ask(p.Query)

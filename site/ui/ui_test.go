@@ -362,6 +362,29 @@ func TestPresets(t *testing.T) {
 	})
 }
 
+// A parameter that is a choice is a list, and so is the figure that runs are judged by.
+func TestLists(t *testing.T) {
+	open(t, runner{}, "?w=netperf&test=UDP_RR&runs=1", func(s *screen) {
+		if html := s.html(); !strings.Contains(html, `<option selected="selected" value="UDP_RR">`) || !strings.Contains(html, `<option value="TCP_RR">`) {
+			t.Error("the list of tests does not show UDP_RR as chosen")
+		}
+		s.fire("select#f-test", "change", typed("TCP_STREAM"))
+		s.fire("select#f-metric", "change", typed("latency99"))
+		if got, want := s.bar[len(s.bar)-1], current+"&w=netperf&test=TCP_STREAM&metric=latency99&runs=1"; got != want {
+			t.Errorf("the link is %s, want %s", got, want)
+		}
+		s.fire("select#f-w", "change", typed("tbench"))
+		if got, want := s.bar[len(s.bar)-1], current+"&w=tbench&runs=1"; got != want {
+			t.Errorf("the link is %s, want %s", got, want)
+		}
+	})
+	open(t, runner{}, small, func(s *screen) {
+		if strings.Contains(s.html(), `id="f-metric"`) {
+			t.Error("there is a list of figures with one entry")
+		}
+	})
+}
+
 // An idle state is a box that says what it is; the last one can't be unticked.
 func TestIdleStates(t *testing.T) {
 	open(t, runner{}, small, func(s *screen) {

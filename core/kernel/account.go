@@ -91,6 +91,7 @@ const (
 	OverloadedTime
 	IdleWhileOverloaded
 	BalancePasses
+	ActiveBalances
 	NohzKicks
 	Migrations
 	Wakeups
@@ -151,6 +152,7 @@ var Counters = [NumCounters]Info{
 	OverloadedTime:      {"overloaded_ns", "time for which it was up, ns"},
 	IdleWhileOverloaded: {"idle_while_overloaded_ns", "CPU time idle while some run queue held two tasks or more, ns"},
 	BalancePasses:       {"balance_passes", "periodic and nohz idle balance passes"},
+	ActiveBalances:      {"active_balances", "running tasks that a balance pass had pushed to an idle CPU"},
 	NohzKicks:           {"nohz_kicks", "idle CPUs asked to balance for all idle ones"},
 	Migrations:          {"migrations", "tasks moved to another CPU"},
 	Wakeups:             {"wakeups", "tasks woken"},

@@ -22,6 +22,7 @@ type pass struct {
 	out     int      // how many of them
 	want    int      // how many tasks even the two groups out
 	moved   bool
+	uneven  bool // it has found a CPU to pull from, whatever came of it
 }
 
 // passStart makes the pass over the domain at this level of dst. What it was made
@@ -56,13 +57,21 @@ func (k *Kernel) passWalked(c *cpu) {
 		k.passDone(c)
 		return
 	}
-	pinned := k.moveTasks(c, d, &k.cpus[src])
+	pinned := false
+	if k.cpus[src].rq.nrRunning() > 1 {
+		pinned = k.moveTasks(c, d, &k.cpus[src])
+	}
+	p.uneven = !pinned
 	switch {
 	case p.moved:
 		ds.failed = 0
 	case !pinned:
 		if p.kind != TimeNewidle {
 			ds.failed++
+		}
+		if ds.failed > niceTries(d)+2 {
+			k.activeBalance(c, &k.cpus[src])
+			ds.failed = niceTries(d) + 1
 		}
 	default:
 		ds.failed = 0
@@ -213,13 +222,11 @@ func numaSlack(m *machine.Machine, d *machine.Domain) int {
 	return max(len(node)/8, 1)
 }
 
-// findBusiestQueue returns the CPU of the group with the most tasks, if it has
-// one to spare, else -1.
+// findBusiestQueue returns the CPU of the group with the most tasks, else -1. Where the
+// groups have room it may be one that runs a task and no more: that can only be pushed.
 func (k *Kernel) findBusiestQueue(d *machine.Domain, g int, p *pass) int16 {
-	if k.groups[d.ID][g].over == 0 {
-		return -1
-	}
-	busiest, most := int16(-1), 1
+	f := k.readGroup(d, g, p)
+	busiest, most := int16(-1), b2i(f.overloaded())
 	for _, x := range d.Groups[g].CPUs {
 		if n := k.cpus[x].rq.nrRunning(); n > most && !p.leaves(x) {
 			busiest, most = x, n
@@ -280,11 +287,7 @@ func (k *Kernel) moveTasks(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	k.lockBriefly(c, &from.lock)
 	// A task whose cache is warm stays, but for threads of a core, which share it,
 	// and after enough passes that moved nothing.
-	tries := 1
-	if d.NUMA {
-		tries = 2
-	}
-	hot := d.SMT || to.domains[p.level].failed > tries
+	hot := d.SMT || to.domains[p.level].failed > niceTries(d)
 	looks, want := nrMigrate, max(1, min(p.want, (from.fair.n-to.fair.n)/2))
 	// PREEMPT_RT wants short passes.
 	if k.rt() {
@@ -334,14 +337,77 @@ func (k *Kernel) moveTasks(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	return false
 }
 
+// niceTries is for how many passes that moved nothing a task's warm cache is respected.
+func niceTries(d *machine.Domain) int {
+	switch {
+	case d.SMT:
+		return 0
+	case d.NUMA:
+		return 2
+	}
+	return 1
+}
+
+// activeBalance has src push its running task to the pass's CPU, after passes that found
+// it there and could not pull it: by the stopper, a task that comes before all others.
+func (k *Kernel) activeBalance(c, src *cpu) {
+	curr, dst := src.rq.curr, c.pass.dst
+	if src.pushTo >= 0 || src == c || curr == noTask || !k.tasks[curr].allows(dst.id) {
+		return
+	}
+	k.count(ActiveBalances)
+	src.pushTo = dst.id
+	k.pay(c, c.pass.kind, CostWakeup)
+	k.reschedCPU(c, src, c.pass.kind)
+}
+
+// stopper is the stopper's work on c, on top of the task that it has preempted: it takes that
+// off the queue, if the CPU to push it to still idles.
+func (k *Kernel) stopper(c *cpu) {
+	dst := &k.cpus[c.pushTo]
+	k.pay(c, TimeSwitch, CostSwitch) // to it; who comes next pays for the way back
+	k.pay(c, TimeBalance, CostDetachCheck)
+	c.pushTo = -1
+	id := c.rq.curr
+	if id == noTask || !dst.idleCPU() {
+		return
+	}
+	if t := &k.tasks[id]; !t.queued || t.state != taskRunning || !t.allows(dst.id) || t.holds && k.rt() {
+		return
+	}
+	c.pushed, c.pushTo = id, dst.id
+	k.pay(c, TimeBalance, CostMigrate)
+	k.dequeue(c, id)
+	k.writeState(c, c, TimeBalance)
+	k.tasks[id].waking = true // until it is on the other queue
+}
+
+// pushOn puts the task that c has switched away from on the queue that it is pushed to.
+func (k *Kernel) pushOn(c *cpu) {
+	id, dst := c.pushed, &k.cpus[c.pushTo]
+	c.pushed, c.pushTo = noTask, -1
+	k.lockFor(c, &dst.rq.lock, TimeBalance)
+	dst.rq.clock = max(dst.rq.clock, c.t)
+	k.tasks[id].waking = false
+	k.enqueue(dst, id)
+	k.writeState(c, dst, TimeBalance)
+	k.count(Migrations)
+	if k.wakePreempts(dst, id) {
+		k.reschedCPU(c, dst, TimeBalance)
+	}
+	dst.rq.lock.heldUntil(c)
+}
+
 // lockBriefly charges for a lock that is taken and given up within a pass: its
 // line, and the wait for a section that is known to end later. A holder that does
 // not know yet when it will be done is not waited for.
-func (k *Kernel) lockBriefly(c *cpu, l *lock) {
+func (k *Kernel) lockBriefly(c *cpu, l *lock) { k.lockFor(c, l, c.pass.kind) }
+
+func (k *Kernel) lockFor(c *cpu, l *lock, kind TimeKind) {
 	if l.freeAt > c.t {
 		k.charge(c, TimeLockWait, l.freeAt-c.t)
 	}
-	k.charge(c, c.pass.kind, k.write(&l.line, c.id))
+	k.charge(c, kind, k.write(&l.line, c.id))
 }
 
 // heldUntil lets others wait for l until c's time.

@@ -425,3 +425,34 @@ func TestMoveTasksColdestFirst(t *testing.T) {
 	move(2, 0, 1)
 	move(2, 0, 1)
 }
+
+// Two tasks that compute on the threads of one core while other cores idle: neither waits, so
+// that nothing can be pulled, and one is pushed to a core of its own. Not a pinned one.
+func TestActiveBalance(t *testing.T) {
+	for _, pinned := range []bool{false, true} {
+		for i := range Bases {
+			k := newKernel(t, small(t), Features{}, 1)
+			k.base = Bases[i]
+			core := k.m.Domains[0][0].CPUs
+			for _, x := range core {
+				spawn(t, k, TaskSpec{Name: "job", CPUs: []int{int(x)}, Prog: []Op{{Kind: OpCompute, D: 10 * sim.Second}}})
+			}
+			for k.now < sim.Millisecond && k.Step(1) == Running {
+			}
+			if !pinned {
+				for j := range k.tasks {
+					k.tasks[j].allowed, k.tasks[j].pinned = nil, false
+				}
+			}
+			for k.now < 200*sim.Millisecond && k.Step(1) == Running {
+			}
+			if k.status != Running {
+				t.Fatal(k.fault)
+			}
+			apart := k.m.CPUs[k.tasks[0].cpu].Core != k.m.CPUs[k.tasks[1].cpu].Core
+			if apart == pinned || apart != (k.busy[k.m.CPUs[core[0]].Core] == 1) {
+				t.Errorf("%s, pinned %v: tasks on CPUs %d and %d after %s", k.base.Key, pinned, k.tasks[0].cpu, k.tasks[1].cpu, k.now)
+			}
+		}
+	}
+}

@@ -49,6 +49,8 @@ type cpu struct {
 	voluntary bool      // and whether the task that ran has left its queue in it
 	nb        newidle
 	pass      pass
+	pushed    int32 // the task that it has taken off the queue for that
+	pushTo    int16 // the CPU that the stopper is to push its task to; -1: none
 	soft      rebalance
 	wake      waking
 	note      notice
@@ -137,7 +139,7 @@ const (
 
 func (k *Kernel) initCPU(i int, phase sim.Time) {
 	c := &k.cpus[i]
-	c.id = int16(i)
+	c.id, c.pushTo, c.pushed = int16(i), -1, noTask
 	c.noise = k.noise.Fork(uint32(i))
 	c.flags, c.callLine, c.async.line = k.newLine(i), k.newLine(i), k.newLine(i)
 	c.async.waiter = -1

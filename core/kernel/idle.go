@@ -201,7 +201,8 @@ func (k *Kernel) pollUntil(c *cpu, t sim.Time) {
 func (k *Kernel) idleRouse(c *cpu, t sim.Time) {
 	c.idle.phase = idleAwake
 	w := &k.m.Idle[c.idle.state].Wake
-	k.rouseWith(c, 0, t, TimeIdleExit, spread(w, int16(c.noise.Below(drawn))))
+	// The ends of the range are the rare ones: the mean of two draws.
+	k.rouseWith(c, 0, t, TimeIdleExit, spread(w, int16((c.noise.Below(drawn)+c.noise.Below(drawn))/2)))
 }
 
 // idleInterrupted tells c that an interrupt is pending that it does not take yet.

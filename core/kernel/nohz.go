@@ -165,7 +165,7 @@ func (k *Kernel) rebalancePassed(c *cpu) {
 	p := &c.pass
 	ds := &p.dst.rq.domains[p.level]
 	ds.interval = sim.Time(len(k.m.Domains[p.dst.id][p.level].CPUs)) * sim.Millisecond
-	if !p.moved {
+	if !p.moved && !p.uneven {
 		ds.interval *= 2
 	}
 	c.soft.level++

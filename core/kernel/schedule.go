@@ -46,6 +46,9 @@ func (k *Kernel) scheduleLocked(c *cpu) {
 	k.pay(c, TimeSchedule, CostScheduleHead)
 	k.updateClock(c)
 	c.voluntary = false
+	if c.pushTo >= 0 {
+		k.stopper(c)
+	}
 	if prev := c.rq.curr; prev != noTask {
 		k.updateCurr(c)
 		t := &k.tasks[prev]
@@ -113,6 +116,9 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 		k.setCurr(c, next)
 		k.writeState(c, c, TimeSchedule)
 		k.switchTo(c, next)
+		if c.pushed != noTask {
+			k.pushOn(c)
+		}
 	}
 	k.release(c, &c.rq.lock)
 	k.pay(c, TimeSchedule, CostScheduleTail)

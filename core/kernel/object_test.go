@@ -8,7 +8,7 @@ import (
 )
 
 // Many writers fill a channel again and again, and all of them get through: who is
-// woken alone wakes the next. On every kernel, for the fair class has a hand in waking.
+// woken alone wakes the next.
 func TestWritersGetThrough(t *testing.T) {
 	const writers, loops = 8, 60
 	for _, base := range Bases {

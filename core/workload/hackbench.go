@@ -17,7 +17,7 @@ var hackbench = Workload{
 		"In each loop a sender writes one message to each receiver. All sleep until the parent lets them go, which is where the time begins; it ends with the last one. " +
 		"Forking before and reaping after it are not modelled. A pipe holds 16 pages, each as many whole messages as go into it. A socket takes messages until they fill " +
 		"the sender's buffer of 212,992 bytes with what the kernel allocates for them, 768 bytes for one of 100. " +
-		"Published runs are of 10,000 loops and more. Fewer are enough for the time of a message, but not for what builds up over seconds; scale gives the time that so many loops would take at the same pace. " +
+		"Published runs are of 10,000 loops and more. Fewer will do for the time of a message once pipes and sockets can fill, which takes 33 loops with defaults; what builds up over seconds is not in them. scale gives the time that so many loops would take at the same pace. " +
 		"Throughput is as Intel's test robot counts it: the bytes of one message from every task, receivers too, in each loop.",
 	Params: []Param{
 		{Key: "groups", Label: "Groups", Def: 10, Min: 1, Max: maxMessagers / 2, Help: "how many groups, -g"},

@@ -168,6 +168,7 @@ func TestHackbenchMessages(t *testing.T) {
 		{&hackbench, "groups=2 loops=3 pipe=1", 400 * 2 * 3},
 		{&hackbench, "groups=1 loops=50 threads=1", 400 * 50},
 		{&hackbench, "groups=1 loops=50 pipe=1 threads=1", 400 * 50},
+		{&hackbench, "groups=1 loops=50 fds=10 pipe=1", 100 * 50},
 		{&hackbench, "groups=3 loops=7 fds=5 datasize=4096 pipe=1", 3 * 7 * 25},
 		{&hackbench, "load=25 loops=3", 400 * 4 * 3}, // of 16 CPUs
 		{&hackbench, "load=1 loops=3", 400 * 3},      // at least one
@@ -182,6 +183,16 @@ func TestHackbenchMessages(t *testing.T) {
 		}
 		if metric.Of(&s) != int64(s.Elapsed) {
 			t.Errorf("%s: time %d, want %d ps", c.changes, metric.Of(&s), s.Elapsed)
+		}
+	}
+}
+
+// Pipes that are full, with more tasks than CPUs, so that writers are moved between their
+// wakeup and their turn: all go on to the end, in every kernel.
+func TestHackbenchFullPipes(t *testing.T) {
+	for _, base := range kernel.Bases {
+		for _, changes := range []string{"groups=1 loops=200 pipe=1", "groups=4 loops=60 pipe=1 threads=1", "groups=3 loops=60"} {
+			bench(t, &hackbench, lookup(t, "laptop"), base, changes, false)
 		}
 	}
 }

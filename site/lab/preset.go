@@ -28,6 +28,14 @@ var published = []Preset{
 		"?m=xeon-128-4n&w=schbench&load=125&runtime=2000&bg=housekeeping"},
 	{"netperf, test robot", "SM_IDLE: netperf TCP_RR at 25 % on 128 CPUs in 4 nodes, 0.1 s for 300, by the sum of the pairs' transactions a second",
 		"?m=xeon-128-4n&w=netperf&load=25&bg=housekeeping"},
+	{"hackbench, pipes", "in_task(): hackbench with 48 groups of processes and pipes on a 2×18C/36T Haswell, Linux 5.18, the time scaled from 50 loops to 10,000",
+		"?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=48&loops=50&pipe=1&scale=10000&arm=&arm=irq-nosync&bg=housekeeping"},
+	{"hackbench, sockets", "in_task(): hackbench with 48 groups of processes and sockets on a 2×18C/36T Haswell, Linux 5.18, the time scaled from 50 loops to 10,000",
+		"?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=48&loops=50&scale=10000&arm=&arm=irq-nosync&bg=housekeeping"},
+	{"pgbench", "in_task(): pgbench, read-only, with 12 clients and two threads on a 2×18C/36T Haswell, Linux 5.18",
+		"?m=xeon-e5-2699v3&k=5.18&w=pgbench&clients=12&arm=&arm=irq-nosync&bg=housekeeping"},
+	{"schbench on POWER9", "select_idle_core: schbench as it was in 2019 on POWER9 with eight threads a core, Linux 5.4",
+		"?m=power9-smt8&k=5.4&w=schbench&version=old&message-threads=2&runtime=3000&arm=&arm=select-idle-core&bg=quiet"},
 }
 
 // Presets lists the default scenario, those that model published runs, one that

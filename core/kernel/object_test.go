@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"schedlab/core/sim"
+)
+
+// Many writers fill a channel again and again, and all of them get through: who is
+// woken alone wakes the next.
+func TestWritersGetThrough(t *testing.T) {
+	const writers, loops = 8, 60
+	for _, base := range Bases {
+		for kind := range ChannelKind(NumChannelKinds) {
+			for _, work := range []sim.Time{1, 5 * sim.Microsecond} {
+				k := newKernel(t, small(t), Features{}, 1)
+				k.base = base
+				ch := int32(k.Channel(ChannelSpec{Kind: kind, Bytes: 100, Capacity: 40, Low: 30}))
+				n := int32(writers * loops)
+				read := []Op{{Kind: OpRead, Obj: ch}, {Kind: OpCompute, D: work}, {Kind: OpLoop, Obj: 2, N: n}, {Kind: OpEnd, N: writers + 1}}
+				if channelRules[kind].drops { // nobody waits to write, so that nothing but the writers ends the run
+					read = []Op{{Kind: OpRead, Obj: ch}, {Kind: OpCompute, D: work}, {Kind: OpLoop, Obj: 2}}
+					n = 0
+				}
+				spawn(t, k, TaskSpec{Name: "reader", Prog: read})
+				for i := range writers {
+					spawn(t, k, TaskSpec{Name: fmt.Sprint("writer/", i), Prog: []Op{{Kind: OpSleep, D: sim.Microsecond}, {Kind: OpBegin},
+						{Kind: OpWrite, Obj: ch}, {Kind: OpLoop, Obj: 1, N: loops}, {Kind: OpEnd, N: writers + int32(b2i(n > 0))}}})
+				}
+				s := finish(t, k)
+				if sent, lost := s.Counters[Messages], s.Counters[MessagesLost]; sent+lost != writers*loops || (lost > 0) != (n == 0) {
+					t.Errorf("%s, kind %d: %d messages, %d lost", base.Key, kind, sent, lost)
+				}
+			}
+		}
+	}
+}
+
+// Who polls is told which channels can be read, and has a stamp for each.
+func TestPollFinds(t *testing.T) {
+	k := newKernel(t, small(t), Features{}, 1)
+	metric := int32(k.Metric())
+	const channels, loops = 3, 20
+	var in, out int32
+	for i := range 2 * channels {
+		id := int32(k.Channel(ChannelSpec{Kind: TCP, Bytes: 10, Capacity: 1}))
+		switch i {
+		case 0:
+			in = id
+		case channels:
+			out = id
+		}
+	}
+	spawn(t, k, TaskSpec{Name: "poller", Prog: []Op{
+		{Kind: OpPoll, Obj: in, N: channels}, {Kind: OpRead, At: AtFound, Obj: in}, {Kind: OpMark, At: AtFound, Obj: metric},
+		{Kind: OpStamp, At: AtFound}, {Kind: OpWrite, At: AtFound, Obj: out}, {Kind: OpLoop, Obj: 5},
+	}})
+	for i := range int32(channels) {
+		prog := []Op{{Kind: OpSleep, D: sim.Microsecond}, {Kind: OpBegin}, {Kind: OpWrite, Obj: in + i}, {Kind: OpRead, Obj: out + i}}
+		if i == 1 { // by epoll
+			prog = append(prog[:3:3], Op{Kind: OpEpoll, Obj: out + i}, prog[3])
+		}
+		pause := sim.Time(i+1) * 100 * sim.Microsecond
+		prog = append(prog, Op{Kind: OpCompute, D: pause}, Op{Kind: OpLoop, Obj: int32(len(prog)) - 1, N: loops}, Op{Kind: OpEnd, N: channels})
+		spawn(t, k, TaskSpec{Name: fmt.Sprint("asker/", i), Prog: prog})
+	}
+	s := finish(t, k)
+	if got := s.Counters[Messages]; got != 2*channels*loops {
+		t.Errorf("%d messages, want %d there and back", got, 2*channels*loops)
+	}
+	// From an answer to the next question of the same one: its own pause, and not another's.
+	h := &s.Hists[metric]
+	if h.N < channels*(loops-1) || sim.Time(h.Quantile(1, 6)) < 100*sim.Microsecond || sim.Time(h.Quantile(1, 6)) > 200*sim.Microsecond || sim.Time(h.Quantile(5, 6)) < 300*sim.Microsecond {
+		t.Errorf("%d pauses, a sixth below %s and a sixth above %s", h.N, sim.Time(h.Quantile(1, 6)), sim.Time(h.Quantile(5, 6)))
+	}
+}
+
+// Who is dismissed counts from the beginning of the dismissal, so that the last one of
+// many waits for the others' wakeups too.
+func TestDismissalCountsFromItsBeginning(t *testing.T) {
+	k := newKernel(t, small(t), Features{}, 1)
+	metric := int32(k.Metric())
+	e := int32(k.Event())
+	const members = 10
+	for i := range members {
+		spawn(t, k, TaskSpec{Name: fmt.Sprint("member/", i), CPUs: []int{i}, Prog: []Op{
+			{Kind: OpEnlist, Obj: e}, {Kind: OpAwait, Obj: int32(OwnEvent)}, {Kind: OpMark, Obj: metric, N: 1}, {Kind: OpEnd, N: members}}})
+	}
+	spawn(t, k, TaskSpec{Name: "head", CPUs: []int{12}, Prog: []Op{{Kind: OpSleep, D: sim.Millisecond}, {Kind: OpBegin}, {Kind: OpDismiss, Obj: e}}})
+	s := finish(t, k)
+	if h := &s.Hists[metric]; h.N != members || h.Max < h.Min+int64(members-1)*int64(k.cost[CostFutex])/2 {
+		t.Errorf("%d wakeups from %s to %s: want %d, the last one later by the other wakeups", h.N, sim.Time(h.Min), sim.Time(h.Max), members)
+	}
+}
+
+// A mutex has one owner at a time, whether those who want it sleep or spin; who spins
+// does so on the CPU's time, and gives way to who is to run.
+func TestMutex(t *testing.T) {
+	const tasks, loops, hold = 4, 30, 20 * sim.Microsecond
+	for _, kind := range []OpKind{OpMutexLock, OpMutexSpin} {
+		for _, cpus := range []int{tasks, 1} {
+			k := newKernel(t, small(t), Features{}, 1)
+			m := int32(k.Mutex())
+			for i := range tasks {
+				spawn(t, k, TaskSpec{Name: fmt.Sprint("task/", i), CPUs: []int{i % cpus}, Prog: []Op{
+					{Kind: OpSleep, D: sim.Microsecond}, {Kind: OpBegin},
+					{Kind: kind, Obj: m}, {Kind: OpCompute, D: hold}, {Kind: OpMutexUnlock}, {Kind: OpLoop, Obj: 3, N: loops}, {Kind: OpEnd, N: tasks}}})
+			}
+			s := finish(t, k)
+			user := sim.Time(s.Time[TimeUser])
+			if s.Elapsed < tasks*loops*hold || user < tasks*loops*hold {
+				t.Errorf("operation %d on %d CPUs: %s held in turn, in %s", kind, cpus, sim.Time(tasks*loops)*hold, s.Elapsed)
+			}
+			if spins := user > 2*tasks*loops*hold; spins != (kind == OpMutexSpin && cpus > 1) {
+				t.Errorf("operation %d on %d CPUs: %s in user mode, %s of it with the mutex", kind, cpus, user, sim.Time(tasks*loops)*hold)
+			}
+		}
+	}
+}
+
+// Programs that are about what is not there are refused.
+func TestSpawnObjects(t *testing.T) {
+	k := newKernel(t, small(t), Features{}, 1)
+	ch := int32(k.Channel(ChannelSpec{Kind: Pipe, Bytes: 1, Capacity: 1}))
+	k.Metric()
+	m := int32(k.Mutex())
+	pause := Op{Kind: OpSleep, D: 1}
+	for _, c := range []struct {
+		spec TaskSpec
+		ok   bool
+	}{
+		{TaskSpec{Prog: []Op{{Kind: OpPoll, Obj: ch, N: 1}, {Kind: OpRead, Obj: ch, At: AtFound}}}, true},
+		{TaskSpec{Prog: []Op{{Kind: OpPoll, Obj: ch, N: 2}}}, false},
+		{TaskSpec{Prog: []Op{{Kind: OpRead, Obj: ch, At: AtFound}}}, false},
+		{TaskSpec{Prog: []Op{{Kind: OpStamp, At: AtFound}}}, false},
+		{TaskSpec{Prog: []Op{{Kind: OpStamp, At: AtCPU}}}, false},
+		{TaskSpec{Prog: []Op{{Kind: OpMark, Obj: 1}}}, false},
+		{TaskSpec{Prog: []Op{{Kind: OpMutexSpin, Obj: m}, pause, {Kind: OpMutexUnlock}}}, true},
+		{TaskSpec{Kthread: true, Prog: []Op{{Kind: OpMutexSpin, Obj: m}, pause, {Kind: OpMutexUnlock}}}, false},
+		{TaskSpec{Prog: []Op{{Kind: OpMutexSpin, Obj: m, At: AtCPU}, {Kind: OpMutexUnlock}}}, false}, // one for each CPU
+		{TaskSpec{Prog: []Op{{Kind: OpMutexSpin, Obj: m}}}, false},
+		{TaskSpec{Prog: []Op{{Kind: OpMutexSpin, Obj: m}, {Kind: OpMutexLock, Obj: m}}}, false},
+	} {
+		if err := k.Spawn(c.spec); (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.spec.Prog, err)
+		}
+	}
+}

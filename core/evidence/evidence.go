@@ -7,6 +7,7 @@ package evidence
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"schedlab/core"
 	"schedlab/core/scenario"
@@ -14,7 +15,7 @@ import (
 	"schedlab/core/workload"
 )
 
-// Tables lists the published tables.
+// Tables lists the published tables of ipistorm, some with their runs. Rows has the others.
 var Tables = slices.Concat(ipistorm)
 
 // A Table is one table of a post.
@@ -25,6 +26,7 @@ type Table struct {
 	Scenario string // link of the scenario that models the runs; its arms don't matter
 	Note     string // what was assumed about the figures
 	Better   stats.Better
+	Whole    bool  // figures are those of whole runs, in the unit of the scenario's metric, not per event
 	PerRun   int64 // events in a run of Runs, to give the figure per event; 0 if not known
 	Arms     []Arm // the first one is the baseline
 	Used     []Use // what of it was used to fit a constant
@@ -84,10 +86,14 @@ type Use struct {
 // compared per event, and so may arms, background, runs, seed and constants.
 func Find(s scenario.Scenario) []*Table {
 	var found []*Table
-	for _, t := range Tables {
+	for _, t := range slices.Concat(Tables, Rows()) {
+		// Most are of something else, and parsing takes time.
+		if !strings.Contains(t.Scenario, "&w="+s.Workload+"&") {
+			continue
+		}
 		m, _ := scenario.Parse(t.Scenario)
 		w, err := workload.Lookup(s.Workload)
-		if err != nil || s.Machine != m.Machine || s.Kernel != m.Kernel || s.Workload != m.Workload || s.Idle != nil || s.RT || len(s.Params) != len(m.Params) {
+		if err != nil || s.Metric != m.Metric || s.Machine != m.Machine || s.Kernel != m.Kernel || s.Workload != m.Workload || s.Idle != nil || s.RT || len(s.Params) != len(m.Params) {
 			continue
 		}
 		same := true
@@ -138,9 +144,12 @@ type Row struct {
 func Compare(r *core.Result, t *Table) []Row {
 	var rows []Row
 	event := r.Metric().Unit + " per event"
-	base := arm{t.PerEvent(0), simulated(r, nil)}
+	if t.Whole {
+		event = r.Metric().Unit
+	}
+	base := arm{t.PerEvent(0), t.simulated(r, nil)}
 	for i, a := range t.Arms {
-		own := arm{t.PerEvent(i), simulated(r, a.Patches)}
+		own := arm{t.PerEvent(i), t.simulated(r, a.Patches)}
 		for _, name := range []FigureName{Min, Median, Mean, Max, PopulationSD, Spread, Ratio, Improvement, ImprovementMedian} {
 			if i == 0 && (name == Ratio || name == Improvement || name == ImprovementMedian) {
 				continue
@@ -151,7 +160,7 @@ func Compare(r *core.Result, t *Table) []Row {
 				Simulated: figure(name, base.simulated, own.simulated, t.Better),
 			}
 			if !row.Published.OK {
-				row.Published = a.printed(name)
+				row.Published = a.printed(name, t.Whole)
 			}
 			if row.Published.OK {
 				rows = append(rows, row)
@@ -164,15 +173,15 @@ func Compare(r *core.Result, t *Table) []Row {
 // arm holds an arm's runs per event.
 type arm struct{ published, simulated []float64 }
 
-// simulated returns the finished runs per event of the result's arm with
-// these patches.
-func simulated(r *core.Result, patches []string) []float64 {
+// simulated returns the finished runs of the result's arm with these patches, per event
+// if the table's figures are.
+func (t *Table) simulated(r *core.Result, patches []string) []float64 {
 	i := slices.IndexFunc(r.Scenario.Arms, func(p []string) bool { return slices.Equal(p, patches) })
 	if i < 0 || i >= len(r.Parts) {
 		return nil
 	}
 	values := r.Primaries(i)
-	if n := r.Metric().PerRun; n > 0 {
+	if n := r.Metric().PerRun; n > 0 && !t.Whole {
 		for i := range values {
 			values[i] /= float64(n)
 		}
@@ -189,10 +198,11 @@ func (t *Table) used(arm int, name FigureName) string {
 	return ""
 }
 
-// printed returns a printed statistic that depends on no unit.
-func (a *Arm) printed(name FigureName) stats.Number {
+// printed returns a printed statistic: if figures are not of whole runs, one that depends
+// on no unit.
+func (a *Arm) printed(name FigureName, whole bool) stats.Number {
 	for _, f := range a.Printed {
-		if f.Name == name && name.unit("event") != "event" {
+		if f.Name == name && (whole || name.unit("event") != "event") {
 			return stats.Number{V: f.Value, OK: true}
 		}
 	}

@@ -104,6 +104,7 @@ const (
 	PlacedPrev
 	PlacedWaker
 	PlacedCache
+	PlacedFar
 	IdleChecks
 	IdleSearches
 	IdleSearchesFound
@@ -164,6 +165,7 @@ var Counters = [NumCounters]Info{
 	WakeAffinePrev:      {"wake_affine_prev", "choices between two CPUs for the one that the task was on"},
 	PlacedPrev:          {"placed_prev", "woken tasks that went where they were"},
 	PlacedWaker:         {"placed_waker", "woken tasks that went to the waker's CPU from another"},
+	PlacedFar:           {"placed_far", "woken tasks that went to another CPU under another cache"},
 	PlacedCache:         {"placed_cache", "woken tasks that went to another CPU under the cache where they were"},
 	IdleChecks:          {"idle_checks", "looks at a CPU, whether it is idle, to place a task"},
 	IdleSearches:        {"idle_searches", "searches through the CPUs of a last-level cache for an idle one"},

@@ -263,7 +263,7 @@ func (k *Kernel) checkObjects() {
 	}
 	for i := range k.channels {
 		ch := &k.channels[i]
-		if ch.n < 0 || ch.n > ch.Capacity || ch.full && ch.n <= ch.Low {
+		if ch.n < 0 || ch.head < 0 || ch.head+ch.n > ch.Capacity {
 			k.broken("channel %d holds %d messages of at most %d", i, ch.n, ch.Capacity)
 		}
 		if rules := &channelRules[ch.Kind]; !rules.exclusive && (ch.n > 0 && len(ch.readers) > 0 || ch.n <= ch.Low && len(ch.writers) > 0) {
@@ -288,7 +288,7 @@ func (k *Kernel) checkObjects() {
 	}
 	for i := range k.cpus {
 		n := &k.cpus[i].note
-		for _, id := range n.tasks[n.pos:] { // to be woken
+		for _, id := range n.tasks[n.pos:max(len(n.tasks)-n.polling, n.pos)] { // to be woken
 			if t := &k.tasks[id]; t.state == taskSleeping && !t.polls && !t.awaits {
 				expected++
 			}

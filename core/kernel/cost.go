@@ -81,6 +81,7 @@ const (
 	CostPollChannel
 	CostEpoll
 	CostFutex
+	CostFork
 	NumCosts = iota
 )
 
@@ -156,6 +157,7 @@ var Costs = [NumCosts]CostInfo{
 	CostPollChannel:   {"poll_channel", "poll(): one file descriptor; epoll_wait(): one that is ready", Cycles, 120, machine.Assumed, guess},
 	CostEpoll:         {"epoll", "epoll_wait(), without what it reports", Cycles, 600, machine.Assumed, guess},
 	CostFutex:         {"futex", "a futex call, without sleeping or waking", Cycles, 600, machine.Assumed, guess},
+	CostFork:          {"fork", "the time between two tasks of a program that begins", Cycles, 100_000, machine.Assumed, "some 20 µs for a thread and 60 for a process on common machines"},
 	CostTimerExpire:   {"timer_expire", "expiring a timer", Cycles, 400, machine.Assumed, guess},
 }
 

@@ -41,6 +41,8 @@ type cpu struct {
 	menu menu
 	tick tick
 
+	tcp tcpTimers
+
 	tickDue bool
 	due     []uint32 // tasks whose sleep is over
 	duePos  int

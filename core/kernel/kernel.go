@@ -81,6 +81,7 @@ type Kernel struct {
 
 	busy   []int16 // by machine.CPU.Core: threads that run a task
 	parent int     // the CPU from which tasks that may run anywhere are forked
+	forks  sim.Time
 
 	noise, initial, work sim.Rand
 
@@ -185,6 +186,7 @@ const (
 	evResched              // a reschedule interrupt arrives
 	evTick                 // the tick is due
 	evTimer                // the sleep of task Arg is over
+	evTCP                  // a timer of TCP's expires, unless it was put off
 )
 
 // Step simulates up to n events and says how things stand.
@@ -222,6 +224,8 @@ func (k *Kernel) Step(n int) Status {
 		case evTimer:
 			c.due = append(c.due, ev.Arg)
 			k.raise(c, irqTimer)
+		case evTCP:
+			k.tcpExpires(c)
 		}
 		if k.check {
 			k.checkState()

@@ -32,12 +32,12 @@ var channelRules = [NumChannelKinds]struct {
 	locked      int64 // percent of a call that pass under the channel's lock
 	exclusive   bool  // one waiter is woken, else all
 	edge        bool  // readers are woken by the message that finds the channel empty, else by each
-	sticky      bool  // once full it takes no more until writers would be woken
+	pages       bool  // its Capacity is that of pages, the last one of which takes what is more than Low
 	softirq     bool  // wakes from softirq
 	syncWriters bool  // wakeups of writers are sync
 	drops       bool  // a message that finds it full is lost, and nobody waits to write
 }{
-	Pipe:       {write: CostPipeWrite, read: CostPipeRead, locked: 50, exclusive: true, edge: true, sticky: true, syncWriters: true},
+	Pipe:       {write: CostPipeWrite, read: CostPipeRead, locked: 50, exclusive: true, edge: true, pages: true, syncWriters: true},
 	UnixStream: {write: CostUnixWrite, read: CostUnixRead, locked: 10, syncWriters: true},
 	TCP:        {write: CostTCPSend, read: CostTCPReceive, locked: 20, softirq: true},
 	UDP:        {write: CostUDPSend, read: CostUDPReceive, locked: 10, softirq: true, drops: true},
@@ -48,7 +48,7 @@ type ChannelSpec struct {
 	Kind     ChannelKind
 	Bytes    int64 // of a message
 	Capacity int32 // messages
-	Low      int32 // writers that wait are woken when no more than so many are left
+	Low      int32 // writers that wait are woken when no more than so many are left; of a pipe: what all its pages but one hold
 }
 
 // ChannelID, EventID and MutexID name such objects in an operation's Obj.
@@ -64,11 +64,23 @@ const OwnEvent EventID = -1
 type channel struct {
 	ChannelSpec
 	lock             lock
-	file             line  // the count of references to the open file
-	n                int32 // messages in it
-	full             bool
+	file             line    // the count of references to the open file
+	n                int32   // messages in it
+	head             int32   // of a pipe: messages read from its first page
 	readers, writers []int32 // tasks that wait
 	pollers          []int32 // tasks whose programs poll it, whether they wait or not
+}
+
+// full tells whether a pipe has all its pages in use: then there is room in the last one at the most.
+func (ch *channel) full() bool { return ch.head+ch.n > ch.Low }
+
+// takes tells whether there is room for another message. A pipe's writer that has waited
+// looks for a page; others find room in the last one too.
+func (ch *channel) takes(waited bool) bool {
+	if channelRules[ch.Kind].pages && waited {
+		return !ch.full()
+	}
+	return ch.head+ch.n < ch.Capacity
 }
 
 // An event is given by one task and taken by another. Beside it goes a list of tasks
@@ -91,6 +103,7 @@ type mutex struct {
 // A notice is whom a CPU's task still has to wake.
 type notice struct {
 	tasks   []int32
+	polling int // of these, the last ones: they polled when they were noted
 	pos     int
 	flags   wakeFlags
 	dismiss bool     // they were on an event's list, and are each given their own event
@@ -349,7 +362,7 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 	rules := &channelRules[ch.Kind]
 	work := k.jitter(c, k.messageCost(ch, op.Kind)*sim.Time(rules.locked)/100)
 	if op.Kind == OpWrite {
-		if ch.full && rules.sticky || ch.n == ch.Capacity {
+		if !ch.takes(t.blocked) {
 			if rules.drops {
 				k.count(MessagesLost)
 				k.charge(c, TimeSyscall, k.paced(c, work))
@@ -363,15 +376,17 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 			return false
 		}
 		k.count(Messages)
+		if ch.Kind == TCP {
+			k.tcpSent(c)
+		}
 		k.charge(c, TimeSyscall, k.paced(c, work))
 		ch.n++
-		ch.full = ch.n == ch.Capacity
 		c.note.flags.sync = true
+		if rules.exclusive && t.blocked && !ch.full() { // it was woken alone, so it passes that on
+			k.tell(c, &ch.writers, 1)
+		}
 		if !rules.edge || ch.n == 1 {
 			k.tellReaders(c, ch)
-		}
-		if rules.exclusive && t.blocked && !ch.full { // it was woken alone, so it passes that on
-			k.tell(c, &ch.writers, 1)
 		}
 	} else {
 		if ch.n == 0 {
@@ -382,19 +397,22 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 		}
 		n := min(ch.n, max(op.N, 1))
 		k.charge(c, TimeSyscall, k.paced(c, work+k.cost[CostCopy]*sim.Time(ch.Bytes)*sim.Time(n-1)/1024))
+		full := ch.full()
 		ch.n -= n
 		c.note.flags.sync = rules.syncWriters
 		if rules.exclusive && t.blocked && ch.n > 0 {
 			k.tell(c, &ch.readers, 1)
 		}
-		if ch.n <= ch.Low {
-			wasFull := ch.full
-			ch.full = false
-			if !rules.exclusive {
-				k.tell(c, &ch.writers, len(ch.writers))
-			} else if wasFull {
+		switch {
+		case rules.pages:
+			if ch.head += n; ch.n == 0 || ch.head >= ch.Capacity-ch.Low {
+				ch.head = 0
+			}
+			if full { // though the page may not be read to its end, and who is woken sleep on: so from 5.5 to 6.13
 				k.tell(c, &ch.writers, 1)
 			}
+		case ch.n <= ch.Low:
+			k.tell(c, &ch.writers, len(ch.writers))
 		}
 	}
 	k.release(c, &ch.lock)
@@ -453,6 +471,7 @@ func (k *Kernel) tellReaders(c *cpu, ch *channel) {
 	for _, id := range ch.pollers {
 		if t := &k.tasks[id]; t.polls && t.state == taskSleeping {
 			c.note.tasks = append(c.note.tasks, id)
+			c.note.polling++
 		}
 	}
 }
@@ -491,7 +510,7 @@ func (k *Kernel) notifyNext(c *cpu) {
 			t.awaits = false
 			k.pay(c, TimeSyscall, CostFutex)
 		}
-		if t.state != taskSleeping { // another one has woken it
+		if t.state != taskSleeping || n.pos > len(n.tasks)-n.polling && !t.polls { // another one has woken it
 			continue
 		}
 		// The callback of epoll wakes its waiter anew, without the promise, until late 2024.

@@ -242,8 +242,11 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	if locked >= 0 || mutexed {
 		return bad("it ends with a lock")
 	}
-	if home < 0 {
+	start := sim.Time(0)
+	if home < 0 { // one after another
 		home = k.parent
+		k.forks++
+		start = k.forks * k.cost[CostFork]
 	}
 	id := uint32(len(k.tasks))
 	k.pollsFrom(int32(id), s.Prog)
@@ -267,7 +270,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 		recent: int16(home), pinned: len(s.CPUs) == 1 || len(k.cpus) == 1, waker: waker{last: noTask},
 		marks: make([]sim.Time, polls),
 	})
-	k.armTimer(&k.cpus[home], id, 0)
+	k.armTimer(&k.cpus[home], id, start)
 	return nil
 }
 

@@ -55,10 +55,11 @@ func (k *Kernel) armTimer(c *cpu, task uint32, at sim.Time) {
 // nextTimer returns when c's next timer expires, the tick left out: it is stopped
 // if the CPU sleeps long.
 func (k *Kernel) nextTimer(c *cpu) sim.Time {
-	if len(c.tick.timers) == 0 {
-		return sim.Never
+	next := c.tcp.next(c.t)
+	if len(c.tick.timers) > 0 {
+		next = min(next, c.tick.timers[0])
 	}
-	return max(c.tick.timers[0], c.t)
+	return max(next, c.t)
 }
 
 func (k *Kernel) tickStop(c *cpu) {
@@ -95,6 +96,10 @@ func (k *Kernel) timer(c *cpu) {
 		return
 	}
 	c.due, c.duePos = c.due[:0], 0
+	if c.tcp.due {
+		c.tcp.due = false
+		k.pay(c, TimeTimer, CostTimerExpire)
+	}
 	if !c.tickDue {
 		k.irqExit(c)
 		return

@@ -76,6 +76,8 @@ func (k *Kernel) wakeSelect(c *cpu) {
 		k.count(PlacedWaker)
 	case k.sharesCache(w.target, prev):
 		k.count(PlacedCache)
+	default:
+		k.count(PlacedFar)
 	}
 	if w.target != prev {
 		k.count(Migrations)

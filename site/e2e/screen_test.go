@@ -244,6 +244,12 @@ func TestScreenshots(t *testing.T) {
 		{"family", family + "&numipi=10000", func(b *tab) { b.wait(is("done")) }},
 		{"changed", "?numipi=2000&bg=quiet&idle=POLL,C1,C2&c.rq_visit=50&c.relax=40&runs=6", func(b *tab) { b.wait(is("done")) }},
 		{"fault", "?rt=1&w=spinlock&loops=200&runs=6&arm=&arm=sm-idle-v1&arm=sm-idle-v2", func(b *tab) { b.wait(is("done")) }},
+		{"hackbench", "?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=48&loops=40&pipe=1&scale=10000&arm=&arm=irq-nosync&bg=housekeeping&runs=6", func(b *tab) { b.wait(is("done")) }},
+		{"pgbench", "?m=xeon-e5-2699v3&k=5.18&w=pgbench&arm=&arm=irq-nosync&bg=housekeeping&runs=6", func(b *tab) { b.wait(is("done")) }},
+		{"power9", "?m=power9-smt8&k=5.4&w=schbench&version=old&message-threads=2&threads=40&runtime=3000&metric=idlecore&arm=&arm=select-idle-core&bg=housekeeping&runs=6", func(b *tab) {
+			b.wait(is("done"))
+			b.click("[data-view=select_idle_core]")
+		}},
 		{"delivery", small, func(b *tab) {
 			b.wait(is("done"))
 			b.click("[data-view=delivery]")

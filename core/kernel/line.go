@@ -74,3 +74,30 @@ func (k *Kernel) store(l *line, cpu, spinner int16) sim.Time {
 	l.owner, l.reader = cpu, spinner
 	return k.transfer(l, cpu, spinner)
 }
+
+// A stateLine is the cache line of a run queue that says whether its CPU is idle. Most
+// CPUs only read it, so unlike a line it remembers all that have since its last write.
+type stateLine struct {
+	line
+	readers []uint64 // by CPU, a bit each
+}
+
+// readState returns what reading s costs cpu.
+func (k *Kernel) readState(s *stateLine, cpu int16) sim.Time {
+	word, bit := &s.readers[cpu>>6], uint64(1)<<(cpu&63)
+	if s.owner == cpu || *word&bit != 0 {
+		return k.m.Line[machine.SameCPU].Mid
+	}
+	*word |= bit
+	s.reader = cpu
+	return k.transfer(&s.line, s.owner, cpu)
+}
+
+// writeState charges c for writing the state line of target's run queue.
+func (k *Kernel) writeState(c, target *cpu, kind TimeKind) {
+	s := &target.rq.state
+	if s.reader >= 0 {
+		clear(s.readers)
+	}
+	k.charge(c, kind, k.write(&s.line, c.id))
+}

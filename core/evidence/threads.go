@@ -107,7 +107,7 @@ func robotRows() (rows []*Table) {
 					used = "unix_write and unix_read of xeon-128-4n"
 				}
 			}
-			link = fmt.Sprintf("&w=hackbench&load=%s&loops=50&pipe=%d&threads=%d&metric=throughput", load, bit(pipe), bit(threads))
+			link = fmt.Sprintf("&w=hackbench&load=%s&loops=400&pipe=%d&threads=%d&metric=throughput", load, bit(pipe), bit(threads))
 		case "netperf":
 			if metric == "TCP_RR" && load == "25" {
 				used = "the costs of TCP and UDP on xeon-128-4n, all by one factor"

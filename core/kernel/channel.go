@@ -5,14 +5,6 @@ import "schedlab/core/sim"
 // A ChannelKind is what a channel is made of.
 type ChannelKind uint8
 
-// A ChannelSpec describes a channel. Its messages are all of one size.
-type ChannelSpec struct {
-	Kind     ChannelKind
-	Bytes    int64 // of a message
-	Capacity int32 // messages
-	Low      int32 // writers that wait are woken when no more than so many are left; of a pipe: what all its pages but one hold
-}
-
 // The kinds of channels.
 const (
 	Pipe            ChannelKind = iota
@@ -40,6 +32,14 @@ var channelRules = [NumChannelKinds]struct {
 	UnixStream: {write: CostUnixWrite, read: CostUnixRead, locked: 10, syncWriters: true},
 	TCP:        {write: CostTCPSend, read: CostTCPReceive, locked: 20, softirq: true},
 	UDP:        {write: CostUDPSend, read: CostUDPReceive, locked: 10, softirq: true, drops: true},
+}
+
+// A ChannelSpec describes a channel. Its messages are all of one size.
+type ChannelSpec struct {
+	Kind     ChannelKind
+	Bytes    int64 // of a message
+	Capacity int32 // messages
+	Low      int32 // writers that wait are woken when no more than so many are left; of a pipe: what all its pages but one hold
 }
 
 type channel struct {

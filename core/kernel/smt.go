@@ -16,38 +16,44 @@ func (k *Kernel) initCores() {
 	k.busy = make([]int16, cores)
 }
 
-// paced returns the time that work of d takes c now.
-func (k *Kernel) paced(c *cpu, d sim.Time) sim.Time {
-	return d * k.pace(k.busy[k.m.CPUs[c.id].Core]) / 100
-}
+// paced returns the time that work of d takes c's task now.
+func (k *Kernel) paced(c *cpu, d sim.Time) sim.Time { return d * k.pace(c, *k.busyOf(c)) / 100 }
 
-// unpaced returns the work that is done in time d.
-func (k *Kernel) unpaced(c *cpu, d sim.Time) sim.Time {
-	return d * 100 / k.pace(k.busy[k.m.CPUs[c.id].Core])
-}
+// unpaced returns the work that it does in time d.
+func (k *Kernel) unpaced(c *cpu, d sim.Time) sim.Time { return d * 100 / k.pace(c, *k.busyOf(c)) }
 
-// pace is how long work takes, in percent, with so many threads of the core busy.
-func (k *Kernel) pace(busy int16) sim.Time {
-	if s := k.m.Sharing.Percent; busy > 1 && len(s) > 0 {
-		return sim.Time(s[min(int(busy), len(s))-1])
+// busyOf returns how many threads of c's core run tasks.
+func (k *Kernel) busyOf(c *cpu) *int16 { return &k.busy[k.m.CPUs[c.id].Core] }
+
+// pace is how long work of c's task takes, in percent, with so many threads of the core busy.
+func (k *Kernel) pace(c *cpu, busy int16) sim.Time {
+	s := k.m.Sharing.User
+	if c.rq.curr != noTask && k.tasks[c.rq.curr].inSyscall {
+		s = k.m.Sharing.Kernel
 	}
-	return 100
+	if busy < 2 || len(s) == 0 {
+		return 100
+	}
+	return sim.Time(s[min(int(busy), len(s))-1])
 }
 
 // coreChanged lets the other threads of c's core go on at their new pace, as c begins or
 // ends to need the core's units. That happens in a path of CPU by, which knows its own pace.
 func (k *Kernel) coreChanged(c, by *cpu, busy bool) {
-	n := &k.busy[k.m.CPUs[c.id].Core]
-	was := k.pace(*n)
+	n := k.busyOf(c)
+	was := *n
 	*n += int16(2*b2i(busy) - 1)
-	is := k.pace(*n)
 	ds := k.m.Domains[c.id]
-	if was == is || len(ds) == 0 || !ds[0].SMT {
+	if len(ds) == 0 || !ds[0].SMT {
 		return
 	}
 	for _, x := range ds[0].CPUs {
-		if o := &k.cpus[x]; o != c && o != by && o.rq.curr != noTask && o.frame[0].step == stComputed {
-			k.repace(o, was, is)
+		o := &k.cpus[x]
+		if o == c || o == by || o.rq.curr == noTask || o.frame[0].step != stComputed {
+			continue
+		}
+		if a, b := k.pace(o, was), k.pace(o, *n); a != b {
+			k.repace(o, a, b)
 		}
 	}
 }

@@ -63,7 +63,7 @@ var lightSleep = Figure{200 * ns, 250 * ns, 300 * ns, Assumed,
 
 // smt2 is how two threads share a core.
 func smt2() Sharing {
-	return Sharing{[]int64{100, 160}, Assumed, "no figure was found: two threads are taken to give 1.25 times the throughput of one, as is usual for mixed work"}
+	return Sharing{[]int64{100, 160}, []int64{100, 160}, Assumed, "no figure was found: two threads are taken to give 1.25 times the throughput of one, as is usual for mixed work"}
 }
 
 // poll is cpuidle's polling state.
@@ -207,6 +207,7 @@ func xeon240() *Machine {
 }
 
 func power9() *Machine {
+	eight := []int64{100, 140, 190, 240, 300, 360, 420, 480}
 	t := Topology{Sockets: 2, NodesPerSocket: 1, LLCsPerNode: 10, CoresPerLLC: 1, ThreadsPerCore: 8, Numbering: ThreadsAdjacent}
 	stop := func(name string, exit, residency sim.Time) IdleState {
 		return IdleState{Name: name, Exit: exit, Residency: residency,
@@ -221,7 +222,7 @@ func power9() *Machine {
 			"the L2 of one core. The timebase runs at 512 MHz: a tick is 1.953 ns. No MWAIT: only the polling state wakes without an interrupt.",
 		KHz:             3_700_000,
 		Uncore:          Scale{100, 120, Assumed, "the nest clock is fixed; 20 % for what is not known"},
-		Sharing:         Sharing{[]int64{100, 140, 190, 240, 300, 360, 420, 480}, Assumed, "no figure was found: a core of eight threads is taken to give some 1.7 times the throughput of one"},
+		Sharing:         Sharing{eight, eight, Assumed, "no figure was found: a core of eight threads is taken to give some 1.7 times the throughput of one"},
 		CPUs:            t.CPUs(),
 		Nodes:           t.Nodes(),
 		ReclaimDistance: powerReclaim,
@@ -270,7 +271,7 @@ func xeon128() *Machine {
 			"(<202301301057.e55dad5b-oliver.sang@intel.com>). Its clock is taken as 2.6 GHz, that part's turbo on all cores (base 2.0), and all idle states are on.",
 		KHz:     2_600_000,
 		Uncore:  Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
-		Sharing: Sharing{[]int64{100, 205}, Derived, "fitted: schbench, 90th percentile at one worker a CPU 9328 µs against 4562 µs at one in all, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>: two threads that multiply matrices together do no more than one"},
+		Sharing: Sharing{[]int64{100, 205}, []int64{100, 160}, Derived, "user mode fitted, system calls assumed as on other machines: schbench, 90th percentile at one worker a CPU 9328 µs against 4562 µs at one in all, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>: two threads that multiply matrices together do no more than one"},
 		CPUs:    t.CPUs(),
 		Nodes:   t.distances(11, 21),
 		Idle:    icxIdle(),

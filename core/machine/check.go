@@ -62,7 +62,10 @@ func (m *Machine) checkFigures() error {
 	if err := checkProvenance(m.Uncore.Basis, m.Uncore.Source); err != nil {
 		return fmt.Errorf("uncore: %w", err)
 	}
-	if p := m.Sharing.Percent; len(p) > 0 {
+	for _, p := range [][]int64{m.Sharing.User, m.Sharing.Kernel} {
+		if len(p) == 0 {
+			continue
+		}
 		if err := checkProvenance(m.Sharing.Basis, m.Sharing.Source); err != nil {
 			return fmt.Errorf("sharing of cores: %w", err)
 		}

@@ -42,13 +42,13 @@ type Count struct {
 	Source string
 }
 
-// Sharing says how threads of a core slow each other down: Percent[i] is how long
-// computing takes with i+1 of them busy, against 100 alone. More threads than figures
-// take the last one.
+// Sharing says how threads of a core slow each other down: the i-th figure is how long
+// work takes with i+1 of them busy, against 100 alone, in user mode and in system calls.
+// More threads than figures take the last one.
 type Sharing struct {
-	Percent []int64
-	Basis   Basis
-	Source  string
+	User, Kernel []int64
+	Basis        Basis
+	Source       string
 }
 
 // A Distance is how far two CPUs are apart.

@@ -107,12 +107,12 @@ func robotRows() (rows []*Table) {
 					used = "unix_write and unix_read of xeon-128-4n"
 				}
 			}
-			link = fmt.Sprintf("&w=hackbench&load=%s&loops=400&pipe=%d&threads=%d&metric=throughput", load, bit(pipe), bit(threads))
+			link = fmt.Sprintf("&w=hackbench&load=%s&loops=%d&pipe=%d&threads=%d&metric=throughput", load, 10_000/int(parse(load)), bit(pipe), bit(threads))
 		case "netperf":
 			if metric == "TCP_RR" && load == "25" {
 				used = "the costs of TCP and UDP on xeon-128-4n, all by one factor"
 			}
-			link = fmt.Sprintf("&w=netperf&test=%s&load=%s&runtime=50&warmuptime=300", metric, load)
+			link = fmt.Sprintf("&w=netperf&test=%s&load=%s&runtime=50&warmuptime=200", metric, load)
 		case "schbench":
 			better = "lower"
 			threads, workers, _ := strings.Cut(r[2], "-mthread-")
@@ -139,12 +139,12 @@ func robotRows() (rows []*Table) {
 const tick = 1e9 / 512e6
 
 func idleCoreRows() []*Table {
-	const note = "Times of select_idle_core as posted in ticks of the timebase, here in ns: 130 searches before, 164 after, probably with the overhead of a tracer in each. How schbench was started was not said: two message threads with forty workers each are assumed."
+	const note = "Times of select_idle_core as posted in ticks of the timebase, here in ns: 130 searches before, 164 after, probably with the overhead of a tracer in each. How schbench was started was not said: its defaults of that time are assumed, two message threads with sixteen workers each for 30 s, of which three runs of 10 s are as many searches."
 	arms := read("select-idle-core-power9")
 	return []*Table{posting("select-idle-core-power9", "select_idle_core: time of a search under schbench on POWER9 with eight threads a core, Linux 5.4",
 		"20191206081654.GA22330@linux.vnet.ibm.com",
-		"?m=power9-smt8&k=5.4&w=schbench&version=old&message-threads=2&threads=40&runtime=3000&metric=idlecore&bg=housekeeping",
-		note, "select-idle-core", "lower", parse(arms[0][5])*tick, parse(arms[1][5])*tick, "idle_mask and idle_check of power9-smt8")}
+		"?m=power9-smt8&k=5.4&w=schbench&version=old&message-threads=2&runtime=10000&metric=idlecore&bg=housekeeping",
+		note, "select-idle-core", "lower", parse(arms[0][5])*tick, parse(arms[1][5])*tick, "idle_mask and idle_miss of power9-smt8")}
 }
 
 func bit(on bool) int {

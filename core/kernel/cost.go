@@ -57,6 +57,7 @@ const (
 	CostNohzVisit
 	CostWakeup
 	CostIdleCheck
+	CostIdleMiss
 	CostIdleMask
 	CostClearBit
 	CostAndNot
@@ -134,6 +135,7 @@ var Costs = [NumCosts]CostInfo{
 	CostNohzVisit:     {"nohz_visit", "nohz idle balance and the update of blocked load: one idle CPU, without its passes", Cycles, 300, machine.Assumed, guess},
 	CostWakeup:        {"wakeup", "waking a task, without its enqueueing", Cycles, 800, machine.Assumed, guess},
 	CostIdleCheck:     {"idle_check", "idle search: looking at one CPU, without its run queue's cache line", Cycles, 30, machine.Assumed, guess},
+	CostIdleMiss:      {"idle_miss", "idle search: a cache line that is elsewhere, after the first one: it comes while others do", Uncore, 30_000, machine.Assumed, "a few loads are under way at a time; " + guess},
 	CostIdleMask:      {"idle_mask", "idle search: making the mask of the CPUs to look at", Cycles, 200, machine.Assumed, guess},
 	CostClearBit:      {"clear_bit", "idle search for a core, before its patch: striking one thread out of the mask", Cycles, 15, machine.Assumed, "4 ns on POWER9, which is a guess (as cycles at 3.7 GHz)"},
 	CostAndNot:        {"and_not", "idle search for a core, with its patch: striking one core out of the mask", Cycles, 40, machine.Assumed, "a walk through 32 words, for 2048 CPUs; " + guess},

@@ -82,6 +82,7 @@ type Kernel struct {
 	busy   []int16 // by machine.CPU.Core: threads that run a task
 	parent int     // the CPU from which tasks that may run anywhere are forked
 	forks  sim.Time
+	scan   struct{ on, missed bool } // whether an idle search is under way, and has waited for a cache line
 
 	noise, initial, work sim.Rand
 

@@ -79,12 +79,13 @@ func (k *Kernel) store(l *line, cpu, spinner int16) sim.Time {
 // CPUs only read it, so unlike a line it remembers all that have since its last write.
 type stateLine struct {
 	line
-	readers []uint64 // by CPU, a bit each
+	readers []uint64 // by core, whose threads share the nearest caches, a bit each
 }
 
 // readState returns what reading s costs cpu.
 func (k *Kernel) readState(s *stateLine, cpu int16) sim.Time {
-	word, bit := &s.readers[cpu>>6], uint64(1)<<(cpu&63)
+	core := k.m.CPUs[cpu].Core
+	word, bit := &s.readers[core>>6], uint64(1)<<(core&63)
 	if s.owner == cpu || *word&bit != 0 {
 		return k.m.Line[machine.SameCPU].Mid
 	}

@@ -119,7 +119,15 @@ func (k *Kernel) sharesCluster(a, b int16) bool {
 func (k *Kernel) looksIdle(c *cpu, x int16) bool {
 	k.count(IdleChecks)
 	k.pay(c, TimeWakeup, CostIdleCheck)
-	k.charge(c, TimeWakeup, k.readState(&k.cpus[x].rq.state, c.id))
+	d := k.readState(&k.cpus[x].rq.state, c.id)
+	if miss := d > k.m.Line[machine.SameCPU].Mid; miss && k.scan.on {
+		// A search runs ahead of its loads: they are under way together.
+		if k.scan.missed {
+			d = min(d, k.jitter(c, k.cost[CostIdleMiss]))
+		}
+		k.scan.missed = true
+	}
+	k.charge(c, TimeWakeup, d)
 	return k.cpus[x].idleCPU()
 }
 
@@ -161,7 +169,9 @@ func (k *Kernel) selectIdleSibling(c *cpu, t *task, prev, target int16) int16 {
 		return target
 	}
 	k.count(IdleSearches)
+	k.scan.on, k.scan.missed = true, false
 	x := k.searchLLC(c, t, l, prev, target)
+	k.scan.on = false
 	switch {
 	case x >= 0:
 		k.count(IdleSearchesFound)
@@ -497,7 +507,7 @@ func (k *Kernel) checkPlacement() {
 			k.broken("a search for an idle CPU may look at %d CPUs of %d", l.idleScan, len(l.cpus))
 		}
 		s := &k.cpus[i].rq.state
-		if s.owner < 0 || s.reader >= 0 && s.readers[s.reader>>6]>>(s.reader&63)&1 == 0 {
+		if s.owner < 0 || s.reader >= 0 && s.readers[k.m.CPUs[s.reader].Core>>6]>>(k.m.CPUs[s.reader].Core&63)&1 == 0 {
 			k.broken("the state line of CPU %d has a reader that nobody knows", i)
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strconv"
 
+	"schedlab/core/machine"
 	"schedlab/core/scenario"
 	"schedlab/core/sim"
+	"schedlab/core/workload"
 )
 
 // A Caution says on what unknown a result hangs.
@@ -37,15 +39,30 @@ func Cautions(s scenario.Scenario) []string {
 			list = append(list, c.Text)
 		}
 	}
-	if r, err := s.Resolve(); err == nil && r.Workload.Calls != nil {
+	if r, err := s.Resolve(); err == nil {
 		for i := range r.Machine.Idle {
 			if state := &r.Machine.Idle[i]; !state.Disabled && state.Exit >= deep {
-				list = append(list, fmt.Sprintf("The idle state %s, which takes %s µs to leave by its table, is enabled. A CPU whose tick is stopped goes by its next timer, so that a "+
-					"call which interrupts it can wait for that. Processors that turn such requests down are not modelled; in the published runs such states were disabled.",
-					state.Name, strconv.FormatInt(int64(state.Exit/sim.Microsecond), 10)))
+				if text := deepCaution(r.Workload, state); text != "" {
+					list = append(list, text)
+				}
 				break
 			}
 		}
 	}
 	return list
+}
+
+// deepCaution says what hangs on the wake-up from a deep idle state, which workloads whose tasks wait for
+// each other go through over and over.
+func deepCaution(w *workload.Workload, state *machine.IdleState) string {
+	us := strconv.FormatInt(int64(state.Exit/sim.Microsecond), 10)
+	switch {
+	case w.Calls != nil:
+		return fmt.Sprintf("The idle state %s, which takes %s µs to leave by its table, is enabled. A CPU whose tick is stopped goes by its next timer, so that a "+
+			"call which interrupts it can wait for that. Processors that turn such requests down are not modelled; in the published runs such states were disabled.", state.Name, us)
+	case w.Waits:
+		return fmt.Sprintf("The idle state %s, which takes %s µs to leave by its table, is enabled, and tasks that wait for each other may go through it each time: the governor goes by the "+
+			"next timer when the last idle times have no pattern. Processors that turn such requests down are not modelled. Compare the shallow states alone.", state.Name, us)
+	}
+	return ""
 }

@@ -176,7 +176,8 @@ var Bases = []Base{{
 	Features: Features{CallSignal: SignalWakeups}, Tunables: linux54(),
 }}
 
-const placeNote = "A waking task's CPU is chosen as in this kernel (a new one's as in 5.18 or later, in any), with the load and the utilisation of PELT: task groups, utilisation clamps, estimated utilisation (UTIL_EST) and CPUs of different capacity are not modelled. "
+const placeNote = "A waking task's CPU is chosen as in this kernel (a new one's as in 5.18 or later, in any), with the load and the utilisation of PELT: task groups, utilisation clamps, estimated utilisation (UTIL_EST), NUMA balancing and CPUs of different capacity are not modelled. " +
+	"Pipes wake their writers as from 5.5 to 6.13. "
 
 const rtNote = "With rt=1 it is configured with PREEMPT_RT as mainline has it since 6.12, before which that was a patch set of its own, with lazy preemption in some versions: spinlocks are rtlocks, " +
 	"kernel threads and holders of such locks can be preempted, and wakeups do not use the call queue. That interrupts and softirqs run in threads then is not modelled, nor is priority inheritance."

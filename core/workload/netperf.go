@@ -31,6 +31,7 @@ var netperf = Workload{
 		{Key: "window", Label: "Window", Unit: "KB", Def: 2560, Min: 64, Max: 8192, Help: "TCP_STREAM: what may be under way; the kernel lets it grow to some MB, and how far is assumed"},
 	},
 	Length:  "runtime",
+	Waits:   true,
 	Samples: []Sample{{"transaction", "one transaction: a request and its response (STREAM: one send)"}},
 	Metrics: func(_ *machine.Machine, v Values) []Metric {
 		t := netperfOf(1, v)

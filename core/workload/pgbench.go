@@ -27,6 +27,7 @@ var pgbench = Workload{
 		{Key: "backend_ns", Label: "Backend's work", Unit: "ns", Def: 127_500, Min: 1, Max: 10_000_000, Help: "computing of a backend for a query, beside its system calls, ±10 %: fitted, see above"},
 	},
 	Length:  "runtime",
+	Waits:   true,
 	Samples: []Sample{{"transaction", "one transaction, from its query until the thread has read the answer"}},
 	Metrics: func(_ *machine.Machine, v Values) []Metric {
 		latency := func(key, name string, of func(s *kernel.Snapshot) int64) Metric {

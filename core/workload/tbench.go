@@ -24,6 +24,7 @@ var tbench = Workload{
 		{Key: "think", Label: "Client's work", Unit: "ns", Def: 1000, Min: 1, Max: 1_000_000, Help: "computing before each request"},
 	},
 	Length:  "runtime",
+	Waits:   true,
 	Samples: []Sample{{"request", "one request, until its answer"}},
 	Metrics: func(_ *machine.Machine, v Values) []Metric {
 		return []Metric{

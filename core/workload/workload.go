@@ -83,6 +83,8 @@ type Workload struct {
 	// Length is the key of the parameter that makes a run longer and no figure per
 	// event another one.
 	Length string
+	// Waits says that its tasks wait for each other most of the time, while CPUs idle.
+	Waits bool
 	// Samples are the histograms of a run; the first one is the workload's own.
 	Samples []Sample
 

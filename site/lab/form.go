@@ -236,9 +236,8 @@ type PartChoice struct {
 	On        bool
 }
 
-// Choices lists the patches that arm may have on a kernel, those that it can't have last.
-func Choices(kernelKey string, arm []string) (list []PatchChoice) {
-	base, _ := kernel.LookupBase(kernelKey)
+// Choices lists the patches that an arm of s may have, those that it can't have last.
+func Choices(s scenario.Scenario, arm []string) (list []PatchChoice) {
 	for i := range patch.Patches {
 		p := &patch.Patches[i]
 		title, subject, _ := strings.Cut(p.Title, ": ")
@@ -250,7 +249,7 @@ func Choices(kernelKey string, arm []string) (list []PatchChoice) {
 			c.Parts = append(c.Parts, PartChoice{key, part.Text, on})
 		}
 		if !c.Some {
-			if _, err := patch.Apply(base, append(slices.Clone(arm), p.Key)); err != nil {
+			if err := fits(s, append(slices.Clone(arm), p.Key)); err != nil {
 				c.Reason = err.Error()
 			}
 		}
@@ -310,25 +309,40 @@ func ArmTitle(arm []string) string {
 	return strings.Join(names, " + ")
 }
 
-// newArm returns an arm that none of arms is: with the first patch that gives
+// fits says why the kernel and the machine of s can't have the patches of arm; nil if they can.
+func fits(s scenario.Scenario, arm []string) error {
+	base, err := kernel.LookupBase(s.Kernel)
+	if err != nil {
+		return err
+	}
+	m, err := machine.Lookup(s.Machine)
+	if err != nil {
+		return err
+	}
+	for _, key := range arm {
+		if err := patch.Suits(m, key); err != nil {
+			return err
+		}
+	}
+	_, err = patch.Apply(base, arm)
+	return err
+}
+
+// newArm returns an arm that none of those of s is: with the first patch that gives
 // one, the newest first.
-func newArm(kernelKey string, arms [][]string) []string {
-	base, err := kernel.LookupBase(kernelKey)
+func newArm(s scenario.Scenario, arms [][]string) []string {
 	known := func(arm []string) bool {
 		return slices.ContainsFunc(arms, func(a []string) bool { return slices.Equal(a, arm) })
 	}
-	if err == nil {
-		for i := range patch.Patches {
-			arm := []string{patch.Patches[len(patch.Patches)-1-i].Key}
-			if _, err := patch.Apply(base, arm); err == nil && !known(arm) {
-				return arm
-			}
+	for i := range patch.Patches {
+		if arm := []string{patch.Patches[len(patch.Patches)-1-i].Key}; fits(s, arm) == nil && !known(arm) {
+			return arm
 		}
-		for i := range patch.Patches {
-			for _, part := range patch.Patches[i].Parts {
-				if arm := []string{patch.Patches[i].Key + "." + part.Key}; !known(arm) {
-					return arm
-				}
+	}
+	for i := range patch.Patches {
+		for _, part := range patch.Patches[i].Parts {
+			if arm := []string{patch.Patches[i].Key + "." + part.Key}; fits(s, arm) == nil && !known(arm) {
+				return arm
 			}
 		}
 	}

@@ -3,10 +3,12 @@ package lab
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"schedlab/core/evidence"
 	"schedlab/core/patch"
 	"schedlab/core/scenario"
+	"schedlab/core/workload"
 )
 
 // A Preset is a question that the page offers.
@@ -19,28 +21,24 @@ type Preset struct {
 // family compares all designs for one problem.
 const family = "?m=xeon-240&arm=&arm=always-ipi&arm=skip-newidle&arm=notify-ipi&arm=sm-idle-v2"
 
-// published are runs that were posted, as one scenario of each table, shortened to what takes
-// seconds: fewer loops and shorter windows than the originals.
-var published = []Preset{
-	{"hackbench, test robot", "SM_IDLE: hackbench-pipe-process at 25 % on 128 CPUs in 4 nodes, 40 loops for 120,000, by the robot's throughput",
-		"?m=xeon-128-4n&w=hackbench&loops=40&pipe=1&load=25&metric=throughput&bg=housekeeping"},
-	{"schbench, test robot", "SM_IDLE: schbench with message threads for 12.5 % of 128 CPUs in 4 nodes and 16 workers each, 2 s for 30, by the 90th percentile of request latency",
-		"?m=xeon-128-4n&w=schbench&load=125&runtime=2000&bg=housekeeping"},
-	{"netperf, test robot", "SM_IDLE: netperf TCP_RR at 25 % on 128 CPUs in 4 nodes, 0.1 s for 300, by the sum of the pairs' transactions a second",
-		"?m=xeon-128-4n&w=netperf&load=25&bg=housekeeping"},
-	{"hackbench, pipes", "in_task(): hackbench with 48 groups of processes and pipes on a 2×18C/36T Haswell, Linux 5.18, the time scaled from 50 loops to 10,000",
-		"?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=48&loops=50&pipe=1&scale=10000&arm=&arm=irq-nosync&bg=housekeeping"},
-	{"hackbench, sockets", "in_task(): hackbench with 48 groups of processes and sockets on a 2×18C/36T Haswell, Linux 5.18, the time scaled from 50 loops to 10,000",
-		"?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=48&loops=50&scale=10000&arm=&arm=irq-nosync&bg=housekeeping"},
-	{"pgbench", "in_task(): pgbench, read-only, with 12 clients and two threads on a 2×18C/36T Haswell, Linux 5.18",
-		"?m=xeon-e5-2699v3&k=5.18&w=pgbench&clients=12&arm=&arm=irq-nosync&bg=housekeeping"},
-	{"schbench on POWER9", "select_idle_core: schbench as it was in 2019 on POWER9 with eight threads a core, Linux 5.4",
-		"?m=power9-smt8&k=5.4&w=schbench&version=old&message-threads=2&runtime=3000&arm=&arm=select-idle-core&bg=quiet"},
+// posted are rows of the other threads that are offered, by their keys, each shortened to
+// what takes seconds in a browser.
+var posted = []struct {
+	title, key string
+	length     int64 // of the workload's Length
+}{
+	{"hackbench on 36 cores, pipes", "irq-nosync-hackbench-process-pipes-48", 40},
+	{"hackbench on 36 cores, sockets", "irq-nosync-hackbench-process-sockets-48", 40},
+	{"pgbench on 36 cores", "irq-nosync-pgbench-12", 200},
+	{"hackbench, test robot", "sm-idle-robot-hackbench-hackbench-pipe-process-%25", 50},
+	{"schbench, test robot", "sm-idle-robot-schbench-request_latency_90%_us-12.5%-mthread-16-workers", 1000},
+	{"netperf, test robot", "sm-idle-robot-netperf-TCP_RR-25%", 20},
+	{"schbench on POWER9", "select-idle-core-power9", 3000},
 }
 
 // Presets lists the default scenario, those that model published runs, one that
 // compares many patches, and one in which a patch breaks the kernel.
-func Presets() []Preset {
+var Presets = sync.OnceValue(func() []Preset {
 	var list []Preset
 	for _, t := range evidence.Tables {
 		s, _ := scenario.Parse(t.Scenario)
@@ -54,14 +52,22 @@ func Presets() []Preset {
 	if !slices.ContainsFunc(list, func(p Preset) bool { return p.Query == first.Query }) {
 		list = append([]Preset{first}, list...)
 	}
+	for _, p := range posted {
+		i := slices.IndexFunc(evidence.Rows(), func(t *evidence.Table) bool { return t.Key == p.key })
+		t := evidence.Rows()[i]
+		s, _ := scenario.Parse(t.Scenario)
+		w, _ := workload.Lookup(s.Workload)
+		s.Params[w.Param(w.Length)].N = p.length
+		list = append(list, Preset{Title: p.title, Text: t.Title + ". " + t.Note, Query: s.Query()})
+	}
 	v1, _, _ := patch.Lookup("sm-idle-v1")
-	for _, p := range append(slices.Clone(published), []Preset{
+	for _, p := range []Preset{
 		{"all four designs on 240 CPUs", "the kernel as it was, and four patches that spare an idle CPU the way through schedule()", family},
 		{"SM_IDLE v1’s fault on PREEMPT_RT", "tasks that wait for a lock stay on their run queues", v1.Show},
-	}...) {
+	} {
 		s, _ := scenario.Parse(p.Query)
 		p.Query = s.Query()
 		list = append(list, p)
 	}
 	return list
-}
+})

@@ -220,7 +220,7 @@ func (s *State) SetPatch(arm int, key string, on bool) {
 func (s *State) AddArm() {
 	s.edit(func(arms [][]string) [][]string {
 		if len(arms) < scenario.MaxArms {
-			arms = append(arms, newArm(s.asked.Kernel, arms))
+			arms = append(arms, newArm(s.asked, arms))
 		}
 		return arms
 	})

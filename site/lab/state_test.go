@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"schedlab/core"
+	"schedlab/core/evidence"
 	"schedlab/core/kernel"
 	"schedlab/core/scenario"
 	"schedlab/core/stats"
@@ -501,9 +502,13 @@ func TestPresetsAreAsked(t *testing.T) {
 	if len(presets) < 2 || presets[0].Query != scenario.Default().Query() {
 		t.Fatalf("presets %v", presets)
 	}
-	for _, p := range published {
-		if _, problems := scenario.Parse(p.Query); len(problems) > 0 {
+	for _, p := range presets {
+		s, problems := scenario.Parse(p.Query)
+		if len(problems) > 0 {
 			t.Errorf("%s: %v", p.Title, problems)
+		}
+		if s.Workload != "ipistorm" && s.Workload != "spinlock" && len(evidence.Find(s)) != 1 {
+			t.Errorf("%s: its posted row is not found", p.Title)
 		}
 	}
 	at(t, "?runs=2", func(d *desk) {
@@ -556,7 +561,8 @@ func TestArms(t *testing.T) {
 }
 
 func TestChoices(t *testing.T) {
-	list := Choices("6.11", []string{"sm-idle-v2.fast"})
+	s := scenario.Default()
+	list := Choices(s, []string{"sm-idle-v2.fast"})
 	i := slices.IndexFunc(list, func(c PatchChoice) bool { return c.Key == "sm-idle-v1" })
 	j := slices.IndexFunc(list, func(c PatchChoice) bool { return c.Key == "sm-idle-v2" })
 	if !strings.Contains(list[i].Reason, "exclude each other") || list[i].On || list[i].Some {
@@ -564,6 +570,18 @@ func TestChoices(t *testing.T) {
 	}
 	if list[j].Reason != "" || list[j].On || !list[j].Some || !list[j].Parts[0].On || list[j].Parts[1].On {
 		t.Errorf("v2: %+v", list[j])
+	}
+	if last := list[len(list)-1]; last.Reason == "" || list[0].Reason != "" {
+		t.Errorf("%s comes last and %s first", last.Key, list[0].Key)
+	}
+	s.Kernel, s.Machine = "5.4", "kunpeng-920"
+	for _, c := range Choices(s, nil) {
+		if c.Key == "select-idle-core" && !strings.Contains(c.Reason, "more than one thread") {
+			t.Errorf("without SMT: %+v", c)
+		}
+	}
+	if arm := newArm(s, [][]string{nil}); arm != nil {
+		t.Errorf("without SMT 5.4 can have %q", arm)
 	}
 	if got := ArmTitle([]string{"sm-idle-v2.fast", "sm-idle-v1"}); got != "SM_IDLE v2 (fast only) + SM_IDLE v1" {
 		t.Errorf("title %q", got)

@@ -58,7 +58,7 @@ func (c *Arms) list() []armEntry {
 	for i, arm := range arms {
 		e := armEntry{Title: lab.ArmTitle(arm), Open: c.Folds.Chosen(openArm) == fmt.Sprint(i), Only: len(arms) == 1, Problem: c.problems[i]}
 		if e.Open {
-			e.Choices = lab.Choices(c.View.Asked.Kernel, arm)
+			e.Choices = lab.Choices(c.View.Asked, arm)
 		}
 		list = append(list, e)
 	}

@@ -94,7 +94,8 @@ func pgbenchRows() (rows []*Table) {
 }
 
 func robotRows() (rows []*Table) {
-	const note = "Intel's test robot, on a base near 6.11. What its sockets are, which idle states were enabled and what else ran was not said. Runs are shortened."
+	const note = "Intel's test robot, on a base near 6.11. What its sockets are, which idle states were enabled and what else ran was not said. Runs are shortened. " +
+		"The end of a run of hackbench, when few tasks are left, takes longer with SM_IDLE alone (see nohz-csd): in runs of 120,000 loops that is nothing, in short ones it is what differs."
 	for _, r := range read("lkp-xeon128-4node") {
 		metric, _, _ := strings.Cut(r[1], ".")
 		load, better, used, link := strings.Trim(r[2], "%"), stats.Better("higher"), "", ""

@@ -136,7 +136,7 @@ func beside(t *testing.T, row *Table) {
 	case patch == "irq-nosync" && s.Workload == "hackbench" && math.Abs(change) > 3,
 		patch == "irq-nosync" && s.Workload == "pgbench" && strings.HasSuffix(row.Key, "-48") && math.Abs(change) > 5,
 		patch == "irq-nosync" && s.Workload == "pgbench" && strings.HasSuffix(row.Key, "-12") && change < 3,
-		patch == "sm-idle-v2" && s.Workload == "schbench" && math.Abs(change) > 3,
+		patch == "sm-idle-v2" && s.Workload == "schbench" && math.Abs(change) > 5,
 		patch == "select-idle-core" && change < 10:
 		t.Errorf("%s: an improvement of %.1f %%, published %.1f %%", row.Key, change, row.Arms[1].Printed[1].Value)
 	}

@@ -203,14 +203,15 @@ func TestRedoRewritesTheFlagWithoutTheCPU(t *testing.T) {
 }
 
 // A kick by a store never makes the kicked CPU balance, for the callback takes the
-// flag that woke it for work of its own; a kick by interrupt does.
+// flag that woke it for work of its own, unless it is patched; a kick by interrupt does.
 func TestNohzKick(t *testing.T) {
 	for _, c := range []struct {
 		machine  string
+		f        Features
 		balances bool
-	}{{"epyc-2x64", false}, {"power9-smt8", true}} {
+	}{{"epyc-2x64", Features{}, false}, {"epyc-2x64", Features{NohzAnyway: true}, true}, {"power9-smt8", Features{}, true}} {
 		m := lookup(t, c.machine)
-		k := newKernel(t, m, Features{}, 0)
+		k := newKernel(t, m, c.f, 0)
 		last := len(m.CPUs) - 1
 		for i := range 2 {
 			spawn(t, k, hog(fmt.Sprint("hog", i), last))
@@ -257,15 +258,21 @@ func TestOneKickAJiffy(t *testing.T) {
 
 // A CPU that balances for others stops when it has work of its own.
 func TestNohzBalanceGivesUp(t *testing.T) {
-	for _, work := range []bool{false, true} {
+	for _, x := range []struct{ flag, anyway, task, ends bool }{
+		{},
+		{flag: true, ends: true},
+		{flag: true, anyway: true}, // it is the flag that it was kicked by
+		{flag: true, anyway: true, task: true, ends: true},
+	} {
 		k, c := resting(t, small(t), 0)
+		k.base.NohzAnyway = x.anyway
 		c.frame[0].waiting = false
 		c.pass = pass{dst: c, level: 0, kind: TimeBalance}
 		c.soft = rebalance{running: true, nohz: true}
-		c.needResched = work
+		c.needResched, c.rq.wakePending = x.flag, b2i(x.task)
 		k.rebalancePassed(c)
-		if got := c.frame[0].step == stSoftirqEnded; got != work {
-			t.Errorf("work of its own %v: ended %v", work, got)
+		if got := c.frame[0].step == stSoftirqEnded; got != x.ends {
+			t.Errorf("%+v: ended %v", x, got)
 		}
 	}
 }

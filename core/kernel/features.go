@@ -51,6 +51,7 @@ type Features struct {
 	IdleReentry    IdleMode
 	PreemptTest    PreemptTest
 	CallSignal     CallSignal
+	NohzAnyway     bool // who is asked by its NEED_RESCHED flag to balance for idle CPUs does so
 	IdleCoreExit   bool // the search for an idle core leaves a core at its first busy thread, and strikes it out at one go
 	SyncInTaskOnly bool // a sync wakeup counts as one only if the waker is a task and no interrupt
 }

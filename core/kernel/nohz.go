@@ -169,7 +169,7 @@ func (k *Kernel) rebalancePassed(c *cpu) {
 		ds.interval *= 2
 	}
 	c.soft.level++
-	if c.soft.nohz && c.needResched {
+	if c.soft.nohz && c.needResched && !(k.base.NohzAnyway && c.idleCPU()) {
 		k.softirqEnd(c)
 		return
 	}

@@ -121,7 +121,7 @@ func randomObjects(r *sim.Rand, k *Kernel) {
 // randomRun runs random tasks on the small machine in checking mode.
 func randomRun(t *testing.T, seed uint32) {
 	r := sim.NewRand(seed, 0, sim.Workload)
-	f := Features{IdleReentry: IdleMode(r.Below(3)), PreemptTest: PreemptTest(r.Below(3)), CallSignal: CallSignal(r.Below(4)),
+	f := Features{NohzAnyway: r.Below(2) == 0, IdleReentry: IdleMode(r.Below(3)), PreemptTest: PreemptTest(r.Below(3)), CallSignal: CallSignal(r.Below(4)),
 		IdleCoreExit: r.Below(2) == 0, SyncInTaskOnly: r.Below(2) == 0}
 	k := newKernel(t, small(t), f, seed)
 	k.base.Tunables = Bases[r.Below(int64(len(Bases)))].Tunables

@@ -396,7 +396,7 @@ func (k *Kernel) flushEntry(c *cpu) {
 		k.unlock(c, d)
 	case callNohz:
 		k.nohz.kicked = false
-		if c.idleCPU() && !c.needResched {
+		if c.idleCPU() && (!c.needResched || k.base.NohzAnyway) {
 			c.softirq |= softNohz
 		}
 		// Else the callback gives up: it takes the flag for work of the CPU's own.

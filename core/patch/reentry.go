@@ -55,6 +55,21 @@ var reentry = []Patch{
 		},
 	},
 	{
+		Key:   "nohz-csd",
+		Title: "nohz_csd_func: sched/core: Remove the unnecessary need_resched() check in nohz_csd_func()",
+		Link:  "https://lore.kernel.org/lkml/20240710090210.41856-3-kprateek.nayak@amd.com/",
+		Brief: "An idle CPU that is asked to balance for all idle ones does so, though the request came by its NEED_RESCHED flag.",
+		Story: "A busy CPU asks an idle one to balance for all that have stopped their ticks, by a remote call. If the target polls, the call sets NEED_RESCHED there, and the call's function took that for work of the target's own and gave up. " +
+			"So a polling CPU that was asked never balanced; what it did do was a newidle balance on its way back through schedule(), which SM_IDLE takes away. The test is gone, and a pass in which the CPU stays idle goes on though the flag is up.",
+		Fate:  "The first patch of the series that SM_IDLE is the second one of; merged later than that, in 6.13.",
+		Show:  "?v=1&m=xeon-128-4n&w=hackbench&loops=50&pipe=1&load=25&bg=housekeeping&arm=&arm=sm-idle-v2&arm=nohz-csd,sm-idle-v2",
+		Bases: []string{"6.1", "6.10", "6.11"},
+		Parts: []Part{
+			{"anyway", "Who is asked to balance for idle CPUs does not give up because its NEED_RESCHED flag is up.",
+				func(f *kernel.Features) { f.NohzAnyway = true }},
+		},
+	},
+	{
 		Key:   "sm-idle-v1",
 		Title: "SM_IDLE v1: sched/core: Introduce SM_IDLE and an idle re-entry fast-path in __schedule()",
 		Link:  "https://lore.kernel.org/lkml/20240710090210.41856-3-kprateek.nayak@amd.com/",

@@ -5,6 +5,15 @@ import (
 	"schedlab/core/sim"
 )
 
+// A parent is a program that forks tasks, one after another. Where it runs is not known: it is drawn.
+type parent struct {
+	cpu   int
+	forks sim.Time // how many it has forked
+}
+
+// maxParents is how many there may be.
+const maxParents = 4
+
 // findIdlestCPU returns the CPU for a new task: domain by domain downwards it goes to the
 // group with the most room, and stays in the one where it is if none has more.
 func (k *Kernel) findIdlestCPU(c *cpu, t *task) int16 {

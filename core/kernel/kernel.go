@@ -79,10 +79,9 @@ type Kernel struct {
 
 	processes []int32 // by TaskSpec.Process: its tasks; of 0 none are counted
 
-	busy   []int16 // by machine.CPU.Core: threads that run a task
-	parent int     // the CPU from which tasks that may run anywhere are forked
-	forks  sim.Time
-	scan   struct{ on, missed bool } // whether an idle search is under way, and has waited for a cache line
+	busy    []int16 // by machine.CPU.Core: threads that run a task
+	parents [maxParents]parent
+	scan    struct{ on, missed bool } // whether an idle search is under way, and has waited for a cache line
 
 	noise, initial, work sim.Rand
 
@@ -164,7 +163,9 @@ func New(cfg Config) (*Kernel, error) {
 		k.initCPU(i, phase)
 	}
 	k.initPlacement()
-	k.parent = int(k.initial.Below(int64(len(k.cpus))))
+	for i := range k.parents {
+		k.parents[i].cpu = int(k.initial.Below(int64(len(k.cpus))))
+	}
 	return k, nil
 }
 

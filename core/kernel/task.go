@@ -65,6 +65,7 @@ type TaskSpec struct {
 	Nice    int   // -20 to 19
 	Like    int   // it draws the same random numbers as the task that is spawned as number Like, from 1; 0: its own
 	Kthread bool  // runs in kernel mode: preempted only where it asks for it, but for PREEMPT_RT
+	Parent  int   // which of the programs that fork tasks forks it: each is somewhere else
 	Process int   // the address space that it runs in: tasks of the same number are threads of a process; 0: any
 }
 
@@ -140,6 +141,9 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	}
 	if s.Process < 0 || s.Process > maxProcess {
 		return bad("process %d: want 0 to %d", s.Process, maxProcess)
+	}
+	if s.Parent < 0 || s.Parent >= maxParents {
+		return bad("parent %d: want 0 to %d", s.Parent, maxParents-1)
 	}
 	if s.Nice < -20 || s.Nice > 19 {
 		return bad("nice %d: want -20 to 19", s.Nice)
@@ -244,9 +248,10 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	}
 	start := sim.Time(0)
 	if home < 0 { // one after another
-		home = k.parent
-		k.forks++
-		start = k.forks * k.cost[CostFork]
+		parent := &k.parents[s.Parent]
+		home = parent.cpu
+		parent.forks++
+		start = parent.forks * k.cost[CostFork]
 	}
 	id := uint32(len(k.tasks))
 	k.pollsFrom(int32(id), s.Prog)

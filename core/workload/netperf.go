@@ -148,6 +148,7 @@ func pair(k *kernel.Kernel, i int64, client string, asks []kernel.Op, server str
 	for j, t := range []kernel.TaskSpec{{Name: server, Prog: answers}, {Name: client, Prog: asks}} {
 		t.Name = fmt.Sprintf("%s/%d", t.Name, i)
 		t.Process = int(2*i) + j + 1
+		t.Parent = 1 - j // the server's daemon forks the one, the script the other
 		t.Prog = append(t.Prog, kernel.Op{Kind: kernel.OpLoop, Obj: int32(len(t.Prog))})
 		if err := k.Spawn(t); err != nil {
 			return err

@@ -23,8 +23,8 @@ var pgbench = Workload{
 		{Key: "version", Label: "PostgreSQL", Kind: Choice, Choices: []string{"14", "9.5"}, Help: "14 stands for 9.6 and later, whose backends wait in epoll, 9.5 for earlier ones, which block in a read"},
 		runtimeParam.with(200, "what is measured, -T"),
 		warmupParam.with(50, "before what is measured"),
-		{Key: "thread_ns", Label: "Thread's work", Unit: "ns", Def: 17_300, Min: 1, Max: 10_000_000, Help: "computing of a pgbench thread for a transaction, beside its system calls: fitted, see above"},
-		{Key: "backend_ns", Label: "Backend's work", Unit: "ns", Def: 127_500, Min: 1, Max: 10_000_000, Help: "computing of a backend for a query, beside its system calls, ±10 %: fitted, see above"},
+		{Key: "thread_ns", Label: "Thread's work", Unit: "ns", Def: 19_700, Min: 1, Max: 10_000_000, Help: "computing of a pgbench thread for a transaction, beside its system calls: fitted, see above"},
+		{Key: "backend_ns", Label: "Backend's work", Unit: "ns", Def: 103_000, Min: 1, Max: 10_000_000, Help: "computing of a backend for a query, beside its system calls, ±10 %: fitted, see above"},
 	},
 	Length:  "runtime",
 	Waits:   true,
@@ -84,7 +84,7 @@ func buildPgbench(k *kernel.Kernel, v Values) error {
 			kernel.Op{Kind: kernel.OpRead, Obj: queries + i},
 			kernel.Op{Kind: kernel.OpCompute, D: sim.Time(v[6].N) * sim.Nanosecond, N: 10},
 			kernel.Op{Kind: kernel.OpLoop, Obj: int32(len(backend)) + 2})
-		if err := k.Spawn(kernel.TaskSpec{Name: fmt.Sprintf("postgres/%d", i), Process: int(i) + 2, Prog: backend}); err != nil {
+		if err := k.Spawn(kernel.TaskSpec{Name: fmt.Sprintf("postgres/%d", i), Parent: 1, Process: int(i) + 2, Prog: backend}); err != nil {
 			return err
 		}
 	}

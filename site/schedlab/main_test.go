@@ -49,7 +49,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "?frobnicate=1"}, "schedlab: frobnicate=1: want a known key: one of v, model, m, k, rt, w, numipi, …"},
 		{[]string{"run", "?m=cray-1"}, "schedlab: m=cray-1: want one of epyc-2x64, …"},
 		{[]string{"run", "?k=2.4"}, "schedlab: k=2.4: want …"},
-		{[]string{"run", "?arm=&arm=sm-idle-v9"}, "schedlab: arm=sm-idle-v9: want one of select-idle-core, irq-nosync, always-ipi, skip-newidle, notify-ipi, sm-idle-v1, sm-idle-v2…"},
+		{[]string{"run", "?arm=&arm=sm-idle-v9"}, "schedlab: arm=sm-idle-v9: want one of select-idle-core, irq-nosync, always-ipi, skip-newidle, notify-ipi, nohz-csd, sm-idle-v1, sm-idle-v2…"},
 		{[]string{"run", "?w=doom"}, "schedlab: w=doom: want …"},
 		{[]string{"run", "?bg=loud"}, "schedlab: bg=loud: want one of …"},
 		{[]string{"run", "?cpulist=256"}, "schedlab: cpulist=256: want a list such as 0-1,3 of CPUs from 0 to 255\n"},

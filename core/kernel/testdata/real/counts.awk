@@ -4,7 +4,7 @@ BEGIN {
 	if (header) {
 		print "clock,topology,channel,tasks,groups,fds,loops,messages,repeat,traced,seconds,task_ms,delay_ms,ctxt,ttwu,ttwu_local,goidle," \
 			"lb_idle,lb_busy,lb_newidle,lb_active,affine,ipi_resched,ipi_call,ticks,voluntary,involuntary,migrations,wakeups,moved," \
-			"self,self_prev,core,llc,prev_core,prev_llc,elsewhere"
+			"self,self_prev,core,llc,prev_core,prev_llc,elsewhere,in_prev_llc"
 		exit
 	}
 }
@@ -36,6 +36,7 @@ $1 == "@wake" { # waker previous target count
 	n = $5
 	w["wakeups"] += n
 	if ($3 != $4) w["moved"] += n
+	if (same("llc", $4, $3)) w["in_prev_llc"] += n
 	if ($4 == $2) { w["self"] += n; if ($3 == $4) w["self_prev"] += n }
 	else if (same("thread_siblings", $4, $2)) w["core"] += n
 	else if (same("llc", $4, $2)) w["llc"] += n
@@ -52,7 +53,7 @@ $1 == "@end" {
 	line = clock OFS topology OFS channel OFS tasks OFS o["-g"] OFS o["-f"] OFS o["-l"] OFS o["-g"] * o["-f"] * o["-f"] * o["-l"] OFS repeat OFS traced OFS seconds
 	line = line OFS sprintf("%.1f", v["cpu", 6] / 1e6) OFS sprintf("%.1f", v["cpu", 7] / 1e6)
 	line = line OFS v["ctxt", 0] OFS v["cpu", 4] OFS v["cpu", 5] OFS v["cpu", 3] OFS idle OFS busy OFS newidle OFS active OFS affine OFS v["RES", 0] OFS v["CAL", 0] OFS v["LOC", 0]
-	n = split("voluntary involuntary migrations wakeups moved self self_prev core llc prev_core prev_llc elsewhere", names, " ")
+	n = split("voluntary involuntary migrations wakeups moved self self_prev core llc prev_core prev_llc elsewhere in_prev_llc", names, " ")
 	for (k = 1; k <= n; k++) line = line OFS (traced ? w[names[k]] + 0 : "")
 	print line
 	split("", v)

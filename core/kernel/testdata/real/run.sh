@@ -4,19 +4,18 @@
 #   ./run.sh [DIR] >counts.csv    DIR keeps downloads and the guests' logs, and logs found there are not made again (without it: a temporary folder)
 #
 # It wants Debian 12, whose packages it downloads and unpacks into DIR; if cpio or QEMU's libraries are missing and it is root, it installs
-# cpio and qemu-system-x86. All of it takes an hour on one core. What to run can be narrowed:
+# cpio and qemu-system-x86. All of it takes most of an hour. What to run can be narrowed:
 : "${CLOCKS:=icount-20 mttcg rr}"        # icount-N: virtual time by instructions, and all CPUs have had a turn each N µs; mttcg: a thread per CPU; rr: all on one
 : "${TOPOLOGIES:=2x2x2 1x8x1}"           # sockets x cores x threads; a socket is a node and a last-level cache
 : "${CHANNELS:=pipe socket}"             # a boot each
 : "${TASKS:=process thread}"
 : "${GROUP_COUNTS:=1 2 4}"
 : "${FDS:=5}"
-: "${MESSAGES:=50000}"                   # of a run, as near as whole loops come; a run of one loop goes with it, for what starting and ending cost
+: "${MESSAGES:=25000}"                   # of a run, as near as whole loops come; a run of one loop goes with it, for what starting and ending cost
 : "${REPEATS:=5}"
 : "${TRACED:=1}"                         # 0: without trace events, 2: both
 set -eu
-cd "$(dirname "$0")"
-here=$PWD
+here=$(cd "$(dirname "$0")" && pwd)
 
 fail() {
 	echo "run.sh: $*" >&2
@@ -42,7 +41,7 @@ unpack() {
 	touch "$to/done"
 }
 
-# QEMU gives all CPUs a turn between two timers since 8.1; in Debian 12 that is in the backports, which are asked without the host's apt knowing.
+# Under icount QEMU 7.2 starves all CPUs but one and 10.0 gives each a turn (since 8.1, it seems). Debian 12 has 10.0 in its backports; the host's apt is not told of them.
 get_qemu() {
 	need qemu-system-x86_64 qemu-system-x86
 	version=$(qemu-system-x86_64 --version | sed -n 's/.*version \([0-9]*\.[0-9]*\).*/\1/p')
@@ -76,7 +75,7 @@ get_guest() {
 		mkdir -p "$work/root$(dirname "$lib")"
 		cp -L "$lib" "$work/root$lib"
 	done
-	cp init.sh "$work/root/init"
+	cp "$here/init.sh" "$work/root/init"
 	chmod +x "$work/root/init"
 }
 
@@ -113,11 +112,11 @@ boot() {
 	done >"$work/root/runs"
 	(cd "$work/root" && find . | cpio -o -H newc --quiet) >"$work/initramfs"
 	# shellcheck disable=SC2086 # options are many
-	nice -n 10 $qemu -nodefaults -no-user-config -display none -serial stdio -no-reboot -M q35,hpet=off -cpu Skylake-Server -m 1024 \
+	timeout 1h nice -n 10 $qemu -nodefaults -no-user-config -display none -serial stdio -no-reboot -M q35,hpet=off -cpu Skylake-Server -m 1024 \
 		-smp "$cpus,sockets=$sockets,cores=$cores,threads=$threads" $nodes $accel -kernel "$kernel" -initrd "$work/initramfs" \
 		-append 'console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable numa_balancing=disable' \
 		</dev/null >"$4.part" 2>"$4.err" || fail "QEMU failed, see $4.err"
-	grep -q '^@end' "$4.part" || fail "the guest ended early, see $4.part"
+	[ "$(grep -c '^@end' "$4.part")" = $((REPEATS * $(wc -l <"$work/root/runs"))) ] || fail "the guest ended early, see $4.part"
 	mv "$4.part" "$4"
 }
 

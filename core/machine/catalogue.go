@@ -294,10 +294,10 @@ func xeon128() *Machine {
 			{"pipe_read", 79 * ns, Derived, robot("pipe_write", "hackbench-pipe-process at 25 %, 846099 KB/s")},
 			{"unix_write", 662 * ns, Derived, robot("unix_read", "hackbench-socket-process at 25 %, 395784 KB/s")},
 			{"unix_read", 496 * ns, Derived, robot("unix_write", "hackbench-socket-process at 25 %, 395784 KB/s")},
-			{"tcp_send", 1970 * ns, Derived, robot("tcp_receive, udp_send and udp_receive", "TCP_RR at 25 %, 2449875 transactions a second")},
-			{"tcp_receive", 660 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
-			{"udp_send", 1425 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
-			{"udp_receive", 438 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
+			{"tcp_send", 2613 * ns, Derived, robot("tcp_receive, udp_send and udp_receive", "TCP_RR at 25 %, 2449875 transactions a second")},
+			{"tcp_receive", 871 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
+			{"udp_send", 1888 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
+			{"udp_receive", 581 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
 		},
 	}
 }

@@ -389,15 +389,20 @@ func (w *worder) statistics() {
 		w.a.Statistics = append(w.a.Statistics, Row{Name: name, Head: true})
 	}
 	add("runs finished", "", func(i int) string { return fmt.Sprintf("%d of %d", w.a.Arms[i].Finished, w.a.Arms[i].Of) })
-	head(strings.TrimPrefix(w.subject(), w.r.Scenario.Workload+"'s ") + " of a run")
+	// Units of time stand with each figure, and change with its size; others once.
+	title, figure := strings.TrimPrefix(w.subject(), w.r.Scenario.Workload+"'s ")+" of a run", w.primary
+	if w.metric.Unit != "ns" {
+		title, figure = title+", "+w.metric.Unit, chart.Figure
+	}
+	head(title)
 	over := func(name, help string, least int, f func(stats.Summary) string) {
 		w.a.Statistics = append(w.a.Statistics, w.over(name, help, least, f))
 	}
-	over("mean", "", 1, func(s stats.Summary) string { return w.primary(s.Mean) })
-	over("median", "", 1, func(s stats.Summary) string { return w.primary(s.Median) })
-	over("min", "", 1, func(s stats.Summary) string { return w.primary(s.Min) })
-	over("max", "", 1, func(s stats.Summary) string { return w.primary(s.Max) })
-	over("sd", "sample standard deviation", 2, func(s stats.Summary) string { return w.primary(s.SD) })
+	over("mean", "", 1, func(s stats.Summary) string { return figure(s.Mean) })
+	over("median", "", 1, func(s stats.Summary) string { return figure(s.Median) })
+	over("min", "", 1, func(s stats.Summary) string { return figure(s.Min) })
+	over("max", "", 1, func(s stats.Summary) string { return figure(s.Max) })
+	over("sd", "sample standard deviation", 2, func(s stats.Summary) string { return figure(s.SD) })
 	over("cv", "standard deviation as a part of the mean", 2, func(s stats.Summary) string {
 		if !s.CV.OK {
 			return ""

@@ -358,6 +358,8 @@ func TestLinksThatBroke(t *testing.T) {
 		// An interrupt in the moment between a softirq's end and its return.
 		"?m=power9-smt8&bg=busy&c.nohz_visit=100000&numipi=3000&runs=6&arm=",
 		"?m=power9-smt8&bg=pair&c.nohz_visit=50000&numipi=3000&runs=3",
+		// A waker that waits for a task to leave its CPU and takes no time to look.
+		"?w=hackbench&m=icx-2x32&k=5.18&rt=1&runs=1&seed=49&bg=pair&groups=1&loops=3&fds=4&arm=&c.relax=0&c.enqueue=1&c.schedule_head=0",
 	} {
 		mustRun(t, parse(t, link))
 	}

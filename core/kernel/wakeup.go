@@ -58,7 +58,8 @@ func (k *Kernel) wakeSelect(c *cpu) {
 			k.wakePlace(c)
 			return
 		}
-		k.pay(c, TimeWakeup, CostRelax)
+		// A look takes time whatever a pause does, or time would stand still here.
+		k.charge(c, TimeWakeup, max(k.jitter(c, k.cost[CostRelax]), k.m.Line[machine.SameCPU].Lo, 1))
 		k.then(c, stWakeSelect)
 		return
 	}

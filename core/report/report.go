@@ -75,6 +75,7 @@ type view struct {
 	warnings        []string
 	published       []*evidence.Table
 	compare         func(*evidence.Table) []evidence.Row
+	output          func(*core.Part) string // what the program itself prints; nil: that is not known
 }
 
 // An armView is one arm; comparison is without meaning for the first one.
@@ -115,6 +116,9 @@ func newView(r *core.Result) *view {
 	}
 	if m, err := machine.Lookup(s.Machine); err == nil {
 		v.cpus = len(m.CPUs)
+	}
+	if w, err := workload.Lookup(s.Workload); err == nil && w.Output != nil {
+		v.output = func(p *core.Part) string { return w.Output(s.Params, sim.Time(p.Elapsed)) }
 	}
 	if v.complete {
 		v.digest = fmt.Sprintf("%016x", r.Digest())

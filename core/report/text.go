@@ -28,6 +28,7 @@ func (v *view) text() string {
 	v.writeSamples(&b)
 	v.writeCounters(&b)
 	v.writeTime(&b)
+	v.writeOutput(&b)
 	v.writeEvidence(&b)
 	v.writeWarnings(&b)
 	return b.String()
@@ -374,6 +375,18 @@ func (v *view) writeTime(b *strings.Builder) {
 	t.add("sum", sum, div)
 	fmt.Fprintf(b, "\ntime of all %d CPUs, %s, largest difference first\n", v.cpus, unit)
 	t.write(b)
+}
+
+// writeOutput writes what the benchmark itself would have printed of the first run of each kernel.
+func (v *view) writeOutput(b *strings.Builder) {
+	if v.output == nil {
+		return
+	}
+	for i := range v.arms {
+		if a := &v.arms[i]; len(a.runs) > 0 {
+			fmt.Fprintf(b, "\n%s, run %d, as the program prints it:\n%s", a.name, a.runs[0].Run+1, v.output(a.runs[0]))
+		}
+	}
 }
 
 func (v *view) writeEvidence(b *strings.Builder) {

@@ -446,3 +446,20 @@ func TestNoSyncLosesOverLoopback(t *testing.T) {
 		t.Errorf("%d transactions before, %d after; in the worst runs %d and %d: want a loss", before, after, worst, slow)
 	}
 }
+
+// perf's own lines, to the byte.
+func TestMessagingOutput(t *testing.T) {
+	m := lookup(t, "laptop")
+	for _, c := range []struct {
+		changes string
+		elapsed sim.Time
+		want    string
+	}{
+		{"", 308_700 * sim.Microsecond, "# 20 sender and receiver processes per group\n# 10 groups == 400 processes run\n\n    Total time: 0.308 [sec]\n"},
+		{"group=20 thread=1", 12*sim.Second + 5*sim.Millisecond, "# 20 sender and receiver threads per group\n# 20 groups == 800 threads run\n\n    Total time: 12.005 [sec]\n"},
+	} {
+		if got := messaging.Output(set(t, &messaging, m, c.changes), c.elapsed); got != c.want {
+			t.Errorf("%s:\n%swant\n%s", c.changes, got, c.want)
+		}
+	}
+}

@@ -27,6 +27,14 @@ var messaging = Workload{
 		list := messagingOf(v).metrics(0)
 		return []Metric{list[0], list[2]}
 	},
+	Output: func(v Values, elapsed sim.Time) string {
+		who := "processes"
+		if v[3].N != 0 {
+			who = "threads"
+		}
+		ms := elapsed / sim.Millisecond
+		return fmt.Sprintf("# 20 sender and receiver %s per group\n# %d groups == %d %s run\n\n%14s: %d.%03d [sec]\n", who, v[0].N, 40*v[0].N, who, "Total time", ms/1000, ms%1000)
+	},
 	Check: func(_ *machine.Machine, v Values) (string, string) {
 		if most := maxMessages / (v[0].N * 400); v[1].N > most {
 			return "nr_loops", fmt.Sprintf("at most %d with %d groups: %d messages", most, v[0].N, maxMessages)

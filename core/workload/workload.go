@@ -91,6 +91,9 @@ type Workload struct {
 	// Metrics returns what a run with these values on a machine can be judged by: the first
 	// one is the benchmark's own. Which keys there are does not depend on machine and values.
 	Metrics func(m *machine.Machine, v Values) []Metric
+	// Output is what the program itself prints of a run that took so long; nil: that is not
+	// given here.
+	Output func(v Values, elapsed sim.Time) string
 	// Fit changes default values that a small machine can't have, or that would make
 	// little sense on it, so that they pass Check. Nil: all fit.
 	Fit func(m *machine.Machine, v Values)

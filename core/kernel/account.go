@@ -24,6 +24,8 @@ const (
 	TimeBalance
 	TimeSwitch
 	TimeWakeup
+	TimeExt
+	TimeClockRead
 	TimeTick
 	TimeTimer
 	TimeLockWait
@@ -36,26 +38,28 @@ const (
 
 // Times describes the time kinds.
 var Times = [NumTimes]Info{
-	TimeUser:     {"user", "tasks computing in user mode"},
-	TimeKthread:  {"kthread", "kernel threads computing"},
-	TimeSyscall:  {"syscall", "tasks computing in kernel mode"},
-	TimeCall:     {"call", "sending remote function calls: set-up, push, signal, return"},
-	TimeCallWait: {"call_wait", "spinning until a remote function call has run"},
-	TimeIRQ:      {"irq", "interrupt entry and exit"},
-	TimeFlush:    {"flush", "emptying the call queue and running the functions"},
-	TimeSchedule: {"schedule", "schedule() without its pick: lock, clock, tail"},
-	TimePick:     {"pick", "pick_next_task, with put_prev, set_next and the cheap newidle exit"},
-	TimeNewidle:  {"newidle", "newidle balance passes"},
-	TimeBalance:  {"balance", "periodic and nohz idle balance passes"},
-	TimeSwitch:   {"switch", "context switches"},
-	TimeWakeup:   {"wakeup", "waking tasks: placement, queueing, enqueueing"},
-	TimeTick:     {"tick", "the tick's work"},
-	TimeTimer:    {"timer", "timer expiry"},
-	TimeLockWait: {"lock_wait", "taking locks and spinning for them, those of run queues among them"},
-	TimeIdleLoop: {"idle_loop", "the idle loop awake: governor, tick stop and restart, entry and exit bookkeeping"},
-	TimeIdleExit: {"idle_exit", "coming out of an idle state"},
-	TimePoll:     {"poll", "idle in the polling state"},
-	TimeIdle:     {"idle", "asleep in an idle state"},
+	TimeUser:      {"user", "tasks computing in user mode"},
+	TimeKthread:   {"kthread", "kernel threads computing"},
+	TimeSyscall:   {"syscall", "tasks computing in kernel mode"},
+	TimeCall:      {"call", "sending remote function calls: set-up, push, signal, return"},
+	TimeCallWait:  {"call_wait", "spinning until a remote function call has run"},
+	TimeIRQ:       {"irq", "interrupt entry and exit"},
+	TimeFlush:     {"flush", "emptying the call queue and running the functions"},
+	TimeSchedule:  {"schedule", "schedule() without its pick: lock, clock, tail"},
+	TimePick:      {"pick", "pick_next_task, with put_prev, set_next and the cheap newidle exit"},
+	TimeNewidle:   {"newidle", "newidle balance passes"},
+	TimeBalance:   {"balance", "periodic and nohz idle balance passes"},
+	TimeSwitch:    {"switch", "context switches"},
+	TimeWakeup:    {"wakeup", "waking tasks: placement, queueing, enqueueing"},
+	TimeExt:       {"scx", "callbacks of the sched_ext scheduler, and its dispatch queues"},
+	TimeClockRead: {"clock_read", "the sched_ext scheduler's reads of the hardware's clock"},
+	TimeTick:      {"tick", "the tick's work"},
+	TimeTimer:     {"timer", "timer expiry"},
+	TimeLockWait:  {"lock_wait", "taking locks and spinning for them, those of run queues among them"},
+	TimeIdleLoop:  {"idle_loop", "the idle loop awake: governor, tick stop and restart, entry and exit bookkeeping"},
+	TimeIdleExit:  {"idle_exit", "coming out of an idle state"},
+	TimePoll:      {"poll", "idle in the polling state"},
+	TimeIdle:      {"idle", "asleep in an idle state"},
 }
 
 // A Counter counts something that happened in the measured window.
@@ -120,11 +124,11 @@ const (
 	TickRestarts
 	IdlePoll
 	IdleSleep
-	NumCounters = iota
+	numPlainCounters = iota // those of the ext class follow (ext_clock.go)
 )
 
-// Counters describes the counters. The two times among them are in nanoseconds.
-var Counters = [NumCounters]Info{
+// Counters describes the counters. The times among them are in nanoseconds.
+var Counters = describeCounters([NumCounters]Info{
 	CallsSent:           {"calls", "remote function calls that workloads made"},
 	CallsLocal:          {"calls_local", "of these: to the caller's own CPU"},
 	CallsPolledPoll:     {"calls_polled_poll", "target polling in the POLL state: no interrupt"},
@@ -182,6 +186,31 @@ var Counters = [NumCounters]Info{
 	TickRestarts:        {"tick_restarts", "ticks restarted"},
 	IdlePoll:            {"idle_poll", "entries into the polling state"},
 	IdleSleep:           {"idle_sleep", "entries into sleeping states"},
+	ClockMissUnpinned:   {"clock_miss_unpinned", "misses of the cached clock after the run queue's lock was unpinned, in dispatch and behind it"},
+	ClockMissRemote:     {"clock_miss_remote", "misses under another run queue's lock: that one's clock is valid, and the lookup is of this CPU's"},
+	ClockMissUnlocked:   {"clock_miss_unlocked", "misses where no run queue is locked"},
+	ClockMissRefreshed:  {"clock_miss_refreshed", "misses because the cached time was no later than the one given before (v4)"},
+	ClockUsesLocal:      {"clock_uses_local", "times asked for in runnable and enqueue, waking a task on the waker's CPU"},
+	ClockUsesRemote:     {"clock_uses_remote", "the same, waking one on another CPU under its run queue's lock"},
+	ClockUsesQueued:     {"clock_uses_queued", "the same, waking one from the call queue of its CPU"},
+	ClockHitsLocal:      {"clock_hits_local", "of clock_uses_local: from the cached clock"},
+	ClockHitsRemote:     {"clock_hits_remote", "of clock_uses_remote: from the cached clock"},
+	ClockHitsQueued:     {"clock_hits_queued", "of clock_uses_queued: from the cached clock"},
+	ClockOldest:         {"clock_oldest_ns", "the greatest age of a cached time that the scheduler was given, ns"},
+	ExtDirect:           {"scx_direct", "woken tasks that select_cpu inserted into a dispatch queue itself"},
+	ExtMoves:            {"scx_moves", "tasks that dispatch moved to another CPU's run queue"},
+	ExtKicks:            {"scx_kicks", "CPUs kicked by the scheduler"},
+})
+
+// describeCounters adds those that there are one of for each callback.
+func describeCounters(list [NumCounters]Info) [NumCounters]Info {
+	for i, name := range Callbacks {
+		n := Counter(i)
+		list[ExtCalls+n] = Info{"scx_" + name, "calls of the scheduler's " + name}
+		list[ClockUses+n] = Info{"clock_uses_" + name, "times that " + name + " asked for"}
+		list[ClockReads+n] = Info{"clock_reads_" + name, "of these: reads of the hardware's clock"}
+	}
+	return list
 }
 
 // A ledger is work that a frame of a CPU has been charged with and that lies
@@ -191,7 +220,7 @@ var Counters = [NumCounters]Info{
 type ledger struct {
 	from sim.Time // where its first entry begins
 	n    int
-	e    [16]entry
+	e    [32]entry
 }
 
 type entry struct {

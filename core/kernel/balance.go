@@ -288,7 +288,7 @@ func (k *Kernel) moveTasks(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	// A task whose cache is warm stays, but for threads of a core, which share it,
 	// and after enough passes that moved nothing.
 	hot := d.SMT || to.domains[p.level].failed > niceTries(d)
-	looks, want := nrMigrate, max(1, min(p.want, (from.fair.n-to.fair.n)/2))
+	looks, want := nrMigrate, max(1, min(p.want, (from.runnable.n-to.runnable.n)/2))
 	// PREEMPT_RT wants short passes.
 	if k.rt() {
 		looks = nrMigrate / 4
@@ -299,15 +299,15 @@ func (k *Kernel) moveTasks(c *cpu, d *machine.Domain, src *cpu) (pinned bool) {
 	pinned = true
 	var moved [nrMigrate]int32
 	n := 0
-	for looks = min(looks, from.fair.n); looks > 0 && n < want; looks-- {
-		t := from.fair.last
+	for looks = min(looks, from.runnable.n); looks > 0 && n < want; looks-- {
+		t := from.runnable.last
 		tk := &k.tasks[t]
 		k.pay(c, p.kind, CostDetachCheck)
 		pins := !tk.allows(dst.id) || tk.holds && k.rt() // who holds an rtlock does not migrate
 		pinned = pinned && pins
 		if pins || t == from.curr || !hot && c.t-tk.ranTill < k.base.MigrationCost {
-			k.listRemove(&from.fair, t) // so that the next pass looks at others
-			k.listAdd(&from.fair, t)
+			k.listRemove(&from.runnable, t) // so that the next pass looks at others
+			k.listAdd(&from.runnable, t)
 			continue
 		}
 		k.pay(c, p.kind, CostMigrate)

@@ -28,12 +28,13 @@ func TestAvgIdle(t *testing.T) {
 		r.avgIdle = c.before * sim.Microsecond
 		r.idleStamp = cpu.t - c.idle*sim.Microsecond
 		k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}, rand: k.work})
-		k.activate(cpu, 0, cpu.t)
+		k.activate(cpu, cpu, 0, wayLocal)
 		if got := r.avgIdle / sim.Microsecond; got != c.want || r.idleStamp != 0 {
 			t.Errorf("avg_idle of %d µs is %d after %d µs of idling, want %d; idle_stamp = %d", c.before, got, c.idle, c.want, r.idleStamp)
 		}
 		k.dequeue(cpu, 0)
-		k.activate(cpu, 0, cpu.t+sim.Second)
+		cpu.t += sim.Second
+		k.activate(cpu, cpu, 0, wayLocal)
 		if got := r.avgIdle / sim.Microsecond; got != c.want {
 			t.Errorf("a wakeup that ended no idle period changed avg_idle to %d", got)
 		}
@@ -370,7 +371,7 @@ func TestMoveTasks(t *testing.T) {
 			t.Fatalf("%s: in balance", c.name)
 		}
 		pinned := k.moveTasks(dst, d, src)
-		if got := dst.rq.fair.n - c.here; got != c.want || pinned != (c.want == 0) {
+		if got := dst.rq.runnable.n - c.here; got != c.want || pinned != (c.want == 0) {
 			t.Errorf("%s: %d tasks are moved, want %d; pinned: %v", c.name, got, c.want, pinned)
 		}
 		for i := range c.want {
@@ -381,7 +382,7 @@ func TestMoveTasks(t *testing.T) {
 		// What was looked at in vain is in nobody's way at the next pass.
 		if c.pinned > nrMigrate {
 			k.moveTasks(dst, d, src)
-			if n := dst.rq.fair.n; n != 2*nrMigrate-c.pinned {
+			if n := dst.rq.runnable.n; n != 2*nrMigrate-c.pinned {
 				t.Errorf("%s: the next pass moves %d", c.name, n)
 			}
 		}

@@ -31,7 +31,11 @@ func (k *Kernel) checkState() {
 	k.checkLocks()
 	k.checkObjects()
 	k.checkGroups()
-	k.checkLoads()
+	if k.ext == nil {
+		k.checkLoads()
+	} else {
+		k.checkExt()
+	}
 	k.checkPlacement()
 	k.checkTasks(onQueues)
 }
@@ -124,8 +128,8 @@ func (k *Kernel) checkCPU(c *cpu) {
 	// An idle CPU that has something to do must have been told, or be about to be.
 	dozing := c.idle.phase == idleAsleep || c.idle.phase == idlePolling && c.depth == 0
 	calls := c.called() && k.base.CallSignal != SignalIPI // it will serve its calls
-	if told := c.signals > 0 || c.pending != 0; dozing && !told && (len(c.callq) > 0 && !calls || c.rq.nrRunning() > 0 && !c.needResched) {
-		k.broken("CPU %d idles with %d calls and %d tasks waiting, and nobody has told it", c.id, len(c.callq), c.rq.nrRunning())
+	if told := c.signals > 0 || c.pending != 0; dozing && !told && (len(c.callq) > 0 && !calls || k.ready(c) > 0 && !c.needResched) {
+		k.broken("CPU %d idles with %d calls and %d tasks waiting, and nobody has told it", c.id, len(c.callq), k.ready(c))
 	}
 	if c.polling && k.m.NoPollingFlag || c.notified && k.base.CallSignal != SignalNotify {
 		k.broken("CPU %d has a flag up that its kernel does not have", c.id)
@@ -135,13 +139,21 @@ func (k *Kernel) checkCPU(c *cpu) {
 	}
 }
 
+// ready returns how many tasks c could run at once.
+func (k *Kernel) ready(c *cpu) int {
+	if k.ext != nil {
+		return c.rq.local.n
+	}
+	return c.rq.nrRunning()
+}
+
 // checkQueue compares what c's run queue knows of its tasks with a walk over them: their list
 // and their sums, and the tree of those that wait.
 func (k *Kernel) checkQueue(c *cpu) {
 	r := &c.rq
 	var load, offsets int64
 	newer, n := noTask, 0
-	for t := r.fair.first; t != noTask; t = k.tasks[t].older {
+	for t := r.runnable.first; t != noTask; t = k.tasks[t].older {
 		tk := &k.tasks[t]
 		if tk.newer != newer { // a walk on might never end
 			k.broken("the list of CPU %d is broken at task %s", c.id, tk.spec.Name)
@@ -161,18 +173,21 @@ func (k *Kernel) checkQueue(c *cpu) {
 			k.broken("task %s is blocked and on the queue of CPU %d", tk.spec.Name, c.id)
 		}
 	}
-	if r.fair.last != newer || n != r.fair.n {
-		k.broken("the list of CPU %d has %d tasks up to %d, but the books say %d up to %d", c.id, n, newer, r.fair.n, r.fair.last)
+	if r.runnable.last != newer || n != r.runnable.n {
+		k.broken("the list of CPU %d has %d tasks up to %d, but the books say %d up to %d", c.id, n, newer, r.runnable.n, r.runnable.last)
 	}
-	if load != r.load {
+	if load != r.load && k.ext == nil {
 		k.broken("the weights on CPU %d sum to %d, but the books say %d", c.id, load, r.load)
 	}
-	if offsets != r.offsets && k.base.Policy == EEVDF {
+	if offsets != r.offsets && k.base.Policy == EEVDF && k.ext == nil {
 		k.broken("the offsets on CPU %d sum to %d, but the books say %d", c.id, offsets, r.offsets)
+	}
+	if k.ext != nil {
+		return
 	}
 	last, n := noTask, 0
 	k.checkTree(c, r.tree, &last, &n)
-	if want := r.fair.n - b2i(k.running(r) != noTask); n != want {
+	if want := r.runnable.n - b2i(k.running(r) != noTask); n != want {
 		k.broken("%d tasks wait on CPU %d, and its tree holds %d", want, c.id, n)
 	}
 }
@@ -322,6 +337,58 @@ func (k *Kernel) checkGroups() {
 			}
 		}
 	}
+}
+
+// checkExt sees that each task of the ext class that waits to run is in one dispatch queue, or that its scheduler says
+// that it has it.
+func (k *Kernel) checkExt() {
+	x := k.ext
+	waiting := 0
+	for i := range k.tasks {
+		t, id := &k.tasks[i], int32(i)
+		running := t.queued && k.cpus[t.cpu].rq.curr == id
+		switch in := t.ext.in != inNoDSQ; {
+		case in && (!t.queued || running || t.ext.with):
+			k.broken("task %s is in dispatch queue %d and does not wait there to run", t.spec.Name, t.ext.in)
+		case in:
+			waiting++
+			if t.ext.in <= LocalOn(0) && t.ext.in != LocalOn(int(t.cpu)) {
+				k.broken("task %s of CPU %d is in the local queue %d", t.spec.Name, t.cpu, t.ext.in)
+			}
+		case t.queued && !running && (!t.ext.with || x.ops.Holds == nil || !x.ops.Holds(id)):
+			k.broken("the sched_ext scheduler %s has forgotten task %s: it is runnable, and neither in a dispatch queue nor said to be with the scheduler", x.ops.Name, t.spec.Name)
+		}
+	}
+	waiting -= k.checkDSQ(&x.global)
+	for i := range x.queues {
+		waiting -= k.checkDSQ(&x.queues[i])
+	}
+	for i := range k.cpus {
+		waiting -= k.checkDSQ(&k.cpus[i].rq.local)
+	}
+	if waiting != 0 {
+		k.broken("%d tasks more are in dispatch queues than these hold", waiting)
+	}
+}
+
+// checkDSQ compares a queue's number of tasks with a walk over its tree and returns it.
+func (k *Kernel) checkDSQ(q *dsq) int {
+	n := k.countDSQ(q.root)
+	if n != q.n {
+		k.broken("a dispatch queue holds %d tasks, and its books say %d", n, q.n)
+	}
+	return n
+}
+
+func (k *Kernel) countDSQ(root int32) int {
+	if root == noTask {
+		return 0
+	}
+	e := &k.tasks[root].fairEntity
+	if e.lo != noTask && !k.before(e.lo, root) || e.hi != noTask && !k.before(root, e.hi) {
+		k.broken("task %s is out of order in its dispatch queue", k.tasks[root].spec.Name)
+	}
+	return k.countDSQ(e.lo) + 1 + k.countDSQ(e.hi)
 }
 
 // checkTasks sees that every task is in one place.

@@ -83,6 +83,10 @@ const (
 	CostEpoll
 	CostFutex
 	CostFork
+	CostExtCall
+	CostExtQueue
+	CostClockRead
+	CostClockCached
 	NumCosts = iota
 )
 
@@ -160,6 +164,10 @@ var Costs = [NumCosts]CostInfo{
 	CostEpoll:         {"epoll", "epoll_wait(), without what it reports", Cycles, 600, machine.Assumed, guess},
 	CostFutex:         {"futex", "a futex call, without sleeping or waking", Cycles, 600, machine.Assumed, guess},
 	CostFork:          {"fork", "the time between two tasks of a program that begins", Cycles, 100_000, machine.Assumed, "some 20 µs for a thread and 60 for a process on common machines"},
+	CostExtCall:       {"scx_call", "sched_ext: one callback, without its clock reads and what it has the kernel do", Cycles, 150, machine.Assumed, "some hundred instructions of BPF, compiled, and their map lookups; " + guess},
+	CostExtQueue:      {"scx_queue", "sched_ext: putting a task into a dispatch queue or taking it out, without the queue's cache line", Cycles, 120, machine.Assumed, guess},
+	CostClockRead:     {"clock_read", "sched_ext: a scheduler's read of the hardware's clock", Picoseconds, 20_000, machine.Assumed, guess},
+	CostClockCached:   {"clock_cached", "sched_ext: a scheduler's read of the run queue's cached clock", Cycles, 10, machine.Assumed, "two loads that hit; " + guess},
 	CostTimerExpire:   {"timer_expire", "expiring a timer", Cycles, 400, machine.Assumed, guess},
 }
 

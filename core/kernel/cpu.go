@@ -43,6 +43,12 @@ type cpu struct {
 
 	tcp tcpTimers
 
+	// The ext class.
+	kicks      []kick // CPUs to tell to look for work, at the next irqWork
+	extTimers  int    // timers of the scheduler that have expired
+	extFound   int16  // where the next search for an idle CPU begins
+	dispatches int    // calls of Dispatch in the schedule() that runs
+
 	tickDue bool
 	due     []uint32 // tasks whose sleep is over
 	duePos  int
@@ -80,6 +86,7 @@ type frame struct {
 const (
 	irqCall uint8 = 1 << iota
 	irqResched
+	irqWork
 	irqTimer
 )
 
@@ -137,6 +144,7 @@ const (
 	stFlushWakeLocked
 	stSoftirq
 	stSoftirqEnded
+	stExtDispatch
 )
 
 func (k *Kernel) initCPU(i int, phase sim.Time) {
@@ -311,6 +319,8 @@ func (k *Kernel) run(c *cpu) {
 		k.softirqRun(c)
 	case stSoftirqEnded:
 		k.softirqEnded(c)
+	case stExtDispatch:
+		k.dispatchExt(c)
 	}
 }
 

@@ -87,6 +87,10 @@ func (k *Kernel) place(c *cpu, tk *task) {
 // used up its slice while others wait must give way.
 func (k *Kernel) updateCurr(c *cpu) {
 	r := &c.rq
+	if k.ext != nil {
+		k.updateCurrExt(r)
+		return
+	}
 	t := k.running(r)
 	if t == noTask {
 		return
@@ -143,6 +147,9 @@ func (k *Kernel) pickFair(c *cpu) int32 {
 
 // tickPreempts tells whether c's task, whose time is up to date, must give way at a tick.
 func (k *Kernel) tickPreempts(c *cpu) bool {
+	if k.ext != nil {
+		return k.tickPreemptsExt(c)
+	}
 	if k.base.Policy == CFS {
 		return k.tickPreemptsCFS(c)
 	}
@@ -162,7 +169,7 @@ func (k *Kernel) pickEEVDF(c *cpu) int32 {
 	best := k.first(r, avg)
 	if best == noTask && r.nrRunning() > 0 {
 		k.broken("CPU %d has %d runnable tasks and none is eligible", c.id, r.nrRunning())
-		best = r.fair.first
+		best = r.runnable.first
 	}
 	return best
 }
@@ -179,6 +186,9 @@ func (k *Kernel) setNext(c *cpu, t int32) {
 func (k *Kernel) wakePreempts(c *cpu, t int32) bool {
 	if c.rq.curr == noTask {
 		return true
+	}
+	if k.ext != nil {
+		return false // unless it was inserted so
 	}
 	k.updateCurr(c)
 	if k.base.Policy == CFS {

@@ -54,7 +54,21 @@ type Features struct {
 	NohzAnyway     bool // who is asked by its NEED_RESCHED flag to balance for idle CPUs does so
 	IdleCoreExit   bool // the search for an idle core leaves a core at its first busy thread, and strikes it out at one go
 	SyncInTaskOnly bool // a sync wakeup counts as one only if the waker is a task and no interrupt
+
+	ExtClock         ExtClock // where a sched_ext scheduler has the time from
+	ExtQueuedWakeups bool     // tasks of the ext class are woken through the call queue too, where others are
 }
+
+// ExtClock is where a sched_ext scheduler has the time from.
+type ExtClock uint8
+
+// The clocks: bpf_ktime_get_ns, and the versions of the run queue's cached clock.
+const (
+	ClockHardware ExtClock = iota // every read is one of the hardware
+	ClockNowV1                    // scx_bpf_clock_get_ns, v1 to v3
+	ClockNowV4                    // scx_bpf_clock_get_ns, v4
+	ClockNow                      // scx_bpf_now, as merged in 6.14
+)
 
 // A Preemption model, as the kernel's configuration names it.
 type Preemption string
@@ -137,6 +151,8 @@ type Base struct {
 	Title string
 	Brief string // what it is, in a sentence
 	Note  string // what was assumed about its configuration
+
+	SchedExt bool // it has sched_ext
 	Features
 	Tunables
 }
@@ -148,6 +164,22 @@ var Bases = []Base{{
 	Brief:    "The kernel that the patches of the SM_IDLE threads apply to: EEVDF without delayed dequeue, and the polling shortcut for remote calls.",
 	Note:     "HZ and the preemption model are assumed: the threads do not state them. " + placeNote + rtNote,
 	Features: coreExit,
+	Tunables: eevdf,
+}, {
+	Key:      "6.14",
+	Title:    "Linux 6.14: sched_ext with its cached clock, EEVDF, HZ=250, PREEMPT_VOLUNTARY",
+	Brief:    "The kernel in which sched_ext schedulers have the time from the run queue's cached clock where that is valid, by scx_bpf_now().",
+	Note:     extNote + "Here a scheduler that is loaded uses scx_bpf_now(). HZ and the preemption model are assumed. " + placeNote + rtNote,
+	SchedExt: true,
+	Features: Features{IdleCoreExit: true, IdleReentry: IdleFast, PreemptTest: PreemptExactly, NohzAnyway: true, ExtClock: ClockNow},
+	Tunables: eevdf,
+}, {
+	Key:      "6.12",
+	Title:    "Linux 6.12: sched_ext, EEVDF, HZ=250, PREEMPT_VOLUNTARY",
+	Brief:    "The first kernel with sched_ext, and with SM_IDLE: schedulers that are loaded read the hardware's clock each time.",
+	Note:     extNote + "HZ and the preemption model are assumed. " + placeNote + rtNote,
+	SchedExt: true,
+	Features: Features{IdleCoreExit: true, IdleReentry: IdleFast, PreemptTest: PreemptExactly},
 	Tunables: eevdf,
 }, {
 	Key:      "6.10",
@@ -176,6 +208,9 @@ var Bases = []Base{{
 		"what is pushed behind an entry of the other kind is served with that. " + placeNote + rtNote,
 	Features: Features{CallSignal: SignalWakeups}, Tunables: linux54(),
 }}
+
+const extNote = "While a sched_ext scheduler is loaded it decides on all tasks, and the fair class, with its balancing, on none. " +
+	"The fair class is that of 6.11: delayed dequeue, which came with 6.12, is not modelled. "
 
 const placeNote = "A waking task's CPU is chosen as in this kernel (a new one's as in 5.18 or later, in any), with the load and the utilisation of PELT: task groups, utilisation clamps, estimated utilisation (UTIL_EST), NUMA balancing and CPUs of different capacity are not modelled. " +
 	"Pipes wake their writers as from 5.5 to 6.13. "

@@ -19,6 +19,10 @@ func (k *Kernel) irq(c *cpu) {
 	case c.pending&irqResched != 0:
 		c.pending &^= irqResched
 		k.irqExit(c)
+	case c.pending&irqWork != 0:
+		c.pending &^= irqWork
+		k.kickCPUs(c)
+		k.irqExit(c)
 	default:
 		c.pending &^= irqTimer
 		k.timer(c)

@@ -25,7 +25,7 @@ type Status uint8
 const (
 	Running  Status = iota
 	Done            // the measured window has ended
-	Exceeded        // the budget of events or the horizon is reached: Snapshot.Fault says which
+	Exceeded        // the budget of events or the horizon is reached, or the scheduler was thrown out: Snapshot.Fault says which
 	Broken          // an invariant of the model does not hold: Snapshot.Fault says which
 )
 
@@ -39,8 +39,9 @@ type Config struct {
 	Base      Base
 	Costs     CostTable
 	Seed, Run uint32
-	Check     bool   // walk the whole state after every event
-	Budget    uint64 // events before the run counts as Exceeded; 0: no limit
+	Ext       func(*Ext) ExtOps // the sched_ext scheduler that is loaded; nil: none
+	Check     bool              // walk the whole state after every event
+	Budget    uint64            // events before the run counts as Exceeded; 0: no limit
 
 	// Horizon is the simulated time at which the run counts as Exceeded. Times are
 	// summed over CPUs, so it is at most sim.Never divided by their number, which is
@@ -76,6 +77,8 @@ type Kernel struct {
 	channels []channel
 	gates    []event
 	mutexes  []mutex
+
+	ext *Ext // nil: no scheduler is loaded, and all tasks are of the fair class
 
 	processes []int32 // by TaskSpec.Process: its tasks; of 0 none are counted
 
@@ -166,6 +169,14 @@ func New(cfg Config) (*Kernel, error) {
 	for i := range k.parents {
 		k.parents[i].cpu = int(k.initial.Below(int64(len(k.cpus))))
 	}
+	if cfg.Ext != nil {
+		if !k.base.SchedExt {
+			return nil, fmt.Errorf("kernel %s has no sched_ext", k.base.Key)
+		}
+		if err := k.loadExt(cfg.Ext); err != nil {
+			return nil, err
+		}
+	}
 	return k, nil
 }
 
@@ -183,12 +194,14 @@ func (k *Kernel) Metric() MetricID {
 
 // The kinds of events.
 const (
-	evRun     uint8 = iota // the CPU's running frame goes on
-	evCall                 // a call interrupt arrives
-	evResched              // a reschedule interrupt arrives
-	evTick                 // the tick is due
-	evTimer                // the sleep of task Arg is over
-	evTCP                  // a timer of TCP's expires, unless it was put off
+	evRun      uint8 = iota // the CPU's running frame goes on
+	evCall                  // a call interrupt arrives
+	evResched               // a reschedule interrupt arrives
+	evTick                  // the tick is due
+	evTimer                 // the sleep of task Arg is over
+	evTCP                   // a timer of TCP's expires, unless it was put off
+	evExtTimer              // a timer of the sched_ext scheduler expires
+	evWatchdog              // the watchdog of the ext class looks for forgotten tasks
 )
 
 // Step simulates up to n events and says how things stand.
@@ -228,6 +241,11 @@ func (k *Kernel) Step(n int) Status {
 			k.raise(c, irqTimer)
 		case evTCP:
 			k.tcpExpires(c)
+		case evExtTimer:
+			c.extTimers++
+			k.raise(c, irqTimer)
+		case evWatchdog:
+			k.watchdog()
 		}
 		if k.check {
 			k.checkState()

@@ -257,7 +257,7 @@ func TestWakeAvgIdle(t *testing.T) {
 	k, c := resting(t, small(t), 3)
 	c.rq.idleStamp = c.t - 100*sim.Microsecond
 	k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}, rand: k.work})
-	k.activate(c, 0, c.t)
+	k.activate(c, c, 0, wayLocal)
 	if s := c.rq.scan; s.idle != c.rq.avgIdle/2 || s.idleFrom != k.jiffies(c.t) {
 		t.Errorf("%s of %s at jiffy %d", s.idle, c.rq.avgIdle, s.idleFrom)
 	}

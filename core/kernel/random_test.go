@@ -128,6 +128,12 @@ func randomRun(t *testing.T, seed uint32) {
 	if r.Below(4) == 0 && f.PreemptTest != PreemptAbove {
 		k.base = k.base.WithRT()
 	}
+	if r.Below(3) == 0 {
+		k.base.ExtClock, k.base.ExtQueuedWakeups = ExtClock(r.Below(4)), r.Below(2) == 0
+		if err := k.loadExt(chaos(r.Fork(1))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	locks := 1 + int(r.Below(3))
 	for range locks {
 		k.Lock()

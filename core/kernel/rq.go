@@ -8,13 +8,13 @@ const noTask int32 = -1
 // An rq is a CPU's run queue: the fair class, the clock, and what the balancer
 // remembers about the CPU.
 type rq struct {
-	lock  lock
-	clock sim.Time
-	curr  int32    // the task that runs; noTask: the idle task
-	fair  taskList // the runnable tasks, curr included
-	tree  int32    // of the runnable tasks without curr: its root
-	minV  int64    // a virtual time near those of all tasks, to measure them from
-	load  int64    // summed weight
+	lock     lock
+	clock    sim.Time
+	curr     int32    // the task that runs; noTask: the idle task
+	runnable taskList // the runnable tasks, curr included
+	tree     int32    // of the runnable tasks without curr: its root
+	minV     int64    // a virtual time near those of all tasks, to measure them from
+	load     int64    // summed weight
 
 	offsets int64 // EEVDF: summed offset of the runnable tasks
 
@@ -25,6 +25,9 @@ type rq struct {
 	state stateLine
 	scan  scanner
 	pelt  rqPelt
+
+	local dsq // of the ext class: the tasks that run here next
+	ext   extClock
 
 	wakePending int // wakeups on their way through the call queue
 
@@ -56,7 +59,7 @@ type group struct {
 func (c *cpu) initRQ(k *Kernel) {
 	r := &c.rq
 	r.curr, r.tree, r.next, r.last = noTask, noTask, noTask, noTask
-	r.fair.first, r.fair.last = noTask, noTask
+	r.runnable.first, r.runnable.last = noTask, noTask
 	r.lock.holder = -1
 	r.lock.line = k.newLine(int(c.id))
 	// avg_idle starts at its cap, which is twice the floor of max_idle_balance_cost,
@@ -85,7 +88,7 @@ func (c *cpu) initRQ(k *Kernel) {
 }
 
 // nrRunning returns how many tasks are runnable on c.
-func (r *rq) nrRunning() int { return r.fair.n }
+func (r *rq) nrRunning() int { return r.runnable.n }
 
 // idleCPU tells whether c is idle as the scheduler sees it: nothing runs, is
 // queued, or is on its way.
@@ -141,22 +144,25 @@ func (k *Kernel) setOverloaded(v bool) {
 func (k *Kernel) setCurr(c *cpu, t int32) {
 	r := &c.rq
 	was := r.curr
-	if prev := k.running(r); prev != noTask {
+	if prev := k.running(r); prev != noTask && k.ext == nil {
 		r.tree = k.insert(r.tree, prev)
 	}
 	k.account(c, func() { r.curr = t })
 	if now := k.running(r); now != noTask {
-		r.tree = k.remove(r.tree, now)
-		k.listRemove(&r.fair, now)
-		k.listAdd(&r.fair, now)
+		if k.ext == nil {
+			r.tree = k.remove(r.tree, now)
+		}
+		k.listRemove(&r.runnable, now)
+		k.listAdd(&r.runnable, now)
 	}
 	if busy := t != noTask; busy != (was != noTask) {
 		k.coreChanged(c, c, busy)
 	}
 }
 
-// activate puts the woken task t on c's run queue at time now. The caller holds the lock.
-func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
+// activate has CPU by put the woken task t on c's run queue, whose lock it holds.
+func (k *Kernel) activate(by, c *cpu, t int32, way wakeWay) {
+	now := by.t
 	if c.rq.idleStamp != 0 {
 		// Only a wakeup ends an idle period for avg_idle: EWMA of 1/8, capped.
 		d := max(now-c.rq.idleStamp, 0)
@@ -164,6 +170,10 @@ func (k *Kernel) activate(c *cpu, t int32, now sim.Time) {
 		c.rq.avgIdle = min(c.rq.avgIdle, 2*c.rq.maxIdleCost)
 		c.rq.idleStamp = 0
 		c.rq.idleEnded(k, now)
+	}
+	if k.ext != nil {
+		k.enqueueTaskExt(by, c, t, way)
+		return
 	}
 	k.enqueue(c, t)
 }
@@ -176,7 +186,7 @@ func (k *Kernel) enqueue(c *cpu, t int32) {
 	tk.cpu = c.id
 	tk.queued = true
 	k.place(c, tk)
-	k.account(c, func() { k.listAdd(&c.rq.fair, t) })
+	k.account(c, func() { k.listAdd(&c.rq.runnable, t) })
 	c.rq.load += tk.weight
 	if k.base.Policy == EEVDF {
 		c.rq.offsets += c.rq.offset(&tk.fairEntity)
@@ -188,6 +198,10 @@ func (k *Kernel) enqueue(c *cpu, t int32) {
 
 // dequeue takes a task off c's fair class, at its clock.
 func (k *Kernel) dequeue(c *cpu, t int32) {
+	if k.ext != nil {
+		k.dequeueTaskExt(c, t)
+		return
+	}
 	k.updateCurr(c)
 	tk := &k.tasks[t]
 	k.loadDequeued(c, tk)
@@ -200,7 +214,7 @@ func (k *Kernel) dequeue(c *cpu, t int32) {
 		tk.lag = c.rq.avgV() - tk.v
 		c.rq.offsets -= c.rq.offset(&tk.fairEntity)
 	}
-	k.account(c, func() { k.listRemove(&c.rq.fair, t) })
+	k.account(c, func() { k.listRemove(&c.rq.runnable, t) })
 	c.rq.load -= tk.weight
 	if k.base.Policy == CFS {
 		k.leaveCFS(c, tk)

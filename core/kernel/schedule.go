@@ -59,7 +59,7 @@ func (k *Kernel) scheduleLocked(c *cpu) {
 		} else if c.mode == modeRTLockWait && t.state != taskRunning {
 			k.count(RTLockLeftQueued)
 		}
-	} else if c.mode == modeIdle && c.rq.nrRunning() == 0 {
+	} else if c.mode == modeIdle && c.rq.nrRunning() == 0 && k.ext == nil {
 		k.count(IdleFastReentries)
 		k.scheduleTail(c, noTask)
 		return
@@ -70,6 +70,10 @@ func (k *Kernel) scheduleLocked(c *cpu) {
 // pickNextTask is pick_next_task. The fair class looks for work elsewhere before
 // it gives the CPU to the idle task.
 func (k *Kernel) pickNextTask(c *cpu) {
+	if k.ext != nil {
+		k.balanceExt(c)
+		return
+	}
 	k.pay(c, TimePick, CostPick)
 	if c.rq.nrRunning() > 0 {
 		k.scheduleTail(c, k.pickFair(c))
@@ -88,7 +92,7 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 	c.needResched = false
 	k.charge(c, TimeSchedule, k.write(&c.flags, c.id))
 	prev := c.rq.curr
-	if next == noTask && !(prev == noTask && c.mode == modeIdle) {
+	if next == noTask && !(prev == noTask && c.mode == modeIdle && k.ext == nil) {
 		k.updateIdleCore(c)
 	}
 	if next == prev {
@@ -109,10 +113,12 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 				k.count(SwitchesInvoluntary)
 			}
 		}
-		if next != noTask {
-			k.setNext(c, next)
+		if k.ext == nil {
+			if next != noTask {
+				k.setNext(c, next)
+			}
+			k.loadSwitched(c, prev, next)
 		}
-		k.loadSwitched(c, prev, next)
 		k.setCurr(c, next)
 		k.writeState(c, c, TimeSchedule)
 		k.switchTo(c, next)
@@ -120,7 +126,15 @@ func (k *Kernel) scheduleTail(c *cpu, next int32) {
 			k.pushOn(c)
 		}
 	}
-	k.release(c, &c.rq.lock)
+	if k.ext != nil {
+		if next == noTask && c.rq.local.n > 0 { // the last task of c was enqueued here again
+			c.needResched = true
+		}
+		if prev != noTask && prev != next && k.tasks[prev].state == taskExited {
+			k.disableExt(c, prev)
+		}
+	}
+	k.unlockRQ(c, c)
 	k.pay(c, TimeSchedule, CostScheduleTail)
 	k.then(c, stScheduled)
 }
@@ -156,7 +170,13 @@ func (k *Kernel) scheduled(c *cpu) {
 // updateClock brings c's run-queue clock up to date.
 func (k *Kernel) updateClock(c *cpu) {
 	k.pay(c, TimeSchedule, CostClock)
-	c.rq.clock = max(c.rq.clock, c.t)
+	k.updateRQClock(c, c)
+}
+
+// unlockRQ has CPU by give up the lock of c's run queue.
+func (k *Kernel) unlockRQ(by, c *cpu) {
+	k.unpin(c)
+	k.release(by, &c.rq.lock)
 }
 
 // reschedCPU makes target call schedule() soon: by its flag alone if it is c or

@@ -418,16 +418,16 @@ func (k *Kernel) flushed(c *cpu) {
 
 func (k *Kernel) flushWakeLocked(c *cpu) {
 	t := int32(c.batch[c.batchPos].ref)
-	c.rq.clock = max(c.rq.clock, c.t)
+	k.updateRQClock(c, c)
 	k.account(c, func() { c.rq.wakePending-- })
 	k.writeState(c, c, TimeWakeup)
 	k.tasks[t].waking = false
-	k.activate(c, t, c.t)
+	k.activate(c, c, t, wayQueued)
 	k.pay(c, TimeWakeup, CostEnqueue)
 	if k.wakePreempts(c, t) {
 		c.needResched = true
 	}
-	k.release(c, &c.rq.lock)
+	k.unlockRQ(c, c)
 	k.flushed(c)
 }
 

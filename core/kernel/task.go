@@ -87,6 +87,7 @@ const (
 
 type task struct {
 	fairEntity
+	ext     extEntity
 	waker   waker
 	pelt    pelt
 	spec    *TaskSpec
@@ -267,6 +268,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 	}
 	k.tasks = append(k.tasks, task{
 		fairEntity: fairEntity{weight: niceWeight[s.Nice+20]},
+		ext:        extEntity{in: inNoDSQ, to: inNoDSQ},
 		spec:       &s, allowed: allowed, state: taskSleeping, cpu: int16(home),
 		call:   desc{line: k.newLine(home), waiter: -1},
 		own:    event{line: k.newLine(home)},
@@ -313,7 +315,9 @@ func (k *Kernel) runTask(c *cpu) {
 			}
 		}
 		if t.left > 0 {
-			k.compute(c, t)
+			if !k.givesWay(c, t) { // it may have been asked to since it was switched to
+				k.compute(c, t)
+			}
 			return
 		}
 		if t.inSyscall {
@@ -322,12 +326,7 @@ func (k *Kernel) runTask(c *cpu) {
 			}
 			continue
 		}
-		if c.needResched && k.preemptible(t) { // on the way back to user mode
-			c.mode = modeNone
-			if t.state != taskRunning { // on its way back from a wait that it was not woken from
-				c.mode = modePreempt
-			}
-			k.schedule(c)
+		if k.givesWay(c, t) {
 			return
 		}
 		if t.pc == len(t.spec.Prog) {
@@ -506,6 +505,19 @@ func (k *Kernel) compute(c *cpu, t *task) {
 func (k *Kernel) computed(c *cpu) {
 	k.tasks[c.rq.curr].left = 0
 	k.runTask(c)
+}
+
+// givesWay lets c's task t give way where it is, if it is to and can be made to: on the way back to user mode.
+func (k *Kernel) givesWay(c *cpu, t *task) bool {
+	if !c.needResched || !k.preemptible(t) {
+		return false
+	}
+	c.mode = modeNone
+	if t.state != taskRunning { // on its way back from a wait that it was not woken from
+		c.mode = modePreempt
+	}
+	k.schedule(c)
+	return true
 }
 
 // preemptible tells whether t can be made to give way where it is: in user mode, or

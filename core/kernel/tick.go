@@ -100,6 +100,10 @@ func (k *Kernel) timer(c *cpu) {
 		c.tcp.due = false
 		k.pay(c, TimeTimer, CostTimerExpire)
 	}
+	for ; c.extTimers > 0; c.extTimers-- {
+		c.tick.timers.drop()
+		k.extTimer(c)
+	}
 	if !c.tickDue {
 		k.irqExit(c)
 		return
@@ -122,11 +126,17 @@ func (k *Kernel) tickLocked(c *cpu) {
 	k.pay(c, TimeTick, CostTick)
 	k.updateClock(c)
 	k.updateCurr(c)
-	k.loadTick(c)
+	if k.ext == nil {
+		k.loadTick(c)
+	}
 	if k.tickPreempts(c) {
 		c.needResched = true
 	}
-	k.release(c, &c.rq.lock)
+	k.unlockRQ(c, c)
+	if k.ext != nil { // the fair class has nothing to balance
+		k.irqExit(c)
+		return
+	}
 	if c.t >= c.rq.nextBalance {
 		c.softirq |= softBalance
 	}

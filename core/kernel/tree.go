@@ -27,6 +27,9 @@ func rank(t int32) uint32 {
 }
 
 func (k *Kernel) key(t int32) int64 {
+	if k.ext != nil {
+		return k.tasks[t].ext.key
+	}
 	if k.base.Policy == CFS {
 		return k.tasks[t].v
 	}
@@ -36,6 +39,9 @@ func (k *Kernel) key(t int32) int64 {
 // before tells whether task a comes before task b.
 func (k *Kernel) before(a, b int32) bool {
 	ka, kb := k.key(a), k.key(b)
+	if ka == kb && k.ext != nil {
+		return k.tasks[a].ext.order < k.tasks[b].ext.order
+	}
 	return ka < kb || ka == kb && a < b
 }
 

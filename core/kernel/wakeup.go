@@ -37,6 +37,7 @@ func (k *Kernel) wakeUp(c *cpu, id int32, flags wakeFlags, ret step) {
 	k.pay(c, TimeWakeup, CostWakeup)
 	t.state = taskRunning
 	if t.queued { // on its way to schedule(): it will find that it need not sleep
+		k.unpin(&k.cpus[t.cpu])
 		k.then(c, ret)
 		return
 	}
@@ -63,8 +64,13 @@ func (k *Kernel) wakeSelect(c *cpu) {
 		k.then(c, stWakeSelect)
 		return
 	}
+	if k.ext != nil && !t.started {
+		k.enableExt(c, w.task)
+	}
 	switch w.target = prev; {
 	case t.pinned:
+	case k.ext != nil:
+		w.target = k.selectTaskRQExt(c, w.task, WakeFlags{Sync: w.flags.sync, Fork: !t.started})
 	case t.started:
 		w.target = k.selectTaskRQFair(c, w.task, w.flags)
 	default:
@@ -82,7 +88,9 @@ func (k *Kernel) wakeSelect(c *cpu) {
 	}
 	if w.target != prev {
 		k.count(Migrations)
-		k.removeLoad(t)
+		if k.ext == nil {
+			k.removeLoad(t)
+		}
 	}
 	k.then(c, stWakePlace)
 }
@@ -259,7 +267,7 @@ func (k *Kernel) wakePlace(c *cpu) {
 // cache with the waker, or for WakeQueue's reason. PREEMPT_RT has no TTWU_QUEUE, and new tasks
 // do not go that way.
 func (k *Kernel) wakesByQueue(c, target *cpu, id int32) bool {
-	if target == c || k.rt() || !k.tasks[id].started {
+	if target == c || k.rt() || !k.tasks[id].started || k.ext != nil && !k.base.ExtQueuedWakeups {
 		return false
 	}
 	return !k.sharesCache(c.id, target.id) || k.queueWithinCache(target, id)
@@ -284,14 +292,18 @@ func (k *Kernel) wakeSignal(c *cpu) {
 
 func (k *Kernel) wakeLocked(c *cpu) {
 	target, id := &k.cpus[c.wake.target], c.wake.task
-	target.rq.clock = max(target.rq.clock, c.t)
+	k.updateRQClock(c, target)
 	k.pay(c, TimeWakeup, CostEnqueue)
 	k.writeState(c, target, TimeWakeup)
 	k.tasks[id].waking = false
-	k.activate(target, id, c.t)
+	way := wayLocal
+	if target != c {
+		way = wayRemote
+	}
+	k.activate(c, target, id, way)
 	if k.wakePreempts(target, id) {
 		k.reschedCPU(c, target, TimeWakeup)
 	}
-	k.release(c, &target.rq.lock)
+	k.unlockRQ(c, target)
 	k.then(c, c.wake.ret)
 }

@@ -134,7 +134,8 @@ func (k *Kernel) channelLocked(c *cpu) bool {
 			if ch.head += n; ch.n == 0 || ch.head >= ch.Capacity-ch.Low {
 				ch.head = 0
 			}
-			if full { // though the page may not be read to its end, and who is woken sleep on: so from 5.5 to 6.13
+			// From 5.5 to 6.13 though the page may not be read to its end, and who is woken sleep on.
+			if full && !(k.base.PipeRoomOnly && ch.full()) {
 				k.tell(c, &ch.writers, 1)
 			}
 		case ch.n <= ch.Low:

@@ -108,6 +108,7 @@ type Tunables struct {
 	MigrationCost sim.Time // sysctl_sched_migration_cost
 	BusyFactor    int64    // how much rarer a busy CPU balances
 	ImbalancePct  Imbalance
+	PipeRoomOnly  bool // since 6.14: who reads from a full pipe wakes its writer only when a page has come free
 }
 
 // A WakeQueue says which wakeups of tasks on CPUs that share the waker's last-level cache
@@ -172,7 +173,7 @@ var Bases = []Base{{
 	Note:     extNote + "Here a scheduler that is loaded uses scx_bpf_now(). HZ and the preemption model are assumed. " + placeNote + rtNote,
 	SchedExt: true,
 	Features: Features{IdleCoreExit: true, IdleReentry: IdleFast, PreemptTest: PreemptExactly, NohzAnyway: true, ExtClock: ClockNow},
-	Tunables: eevdf,
+	Tunables: linux614(),
 }, {
 	Key:      "6.12",
 	Title:    "Linux 6.12: sched_ext, EEVDF, HZ=250, PREEMPT_VOLUNTARY",
@@ -213,7 +214,7 @@ const extNote = "While a sched_ext scheduler is loaded it decides on all tasks, 
 	"The fair class is that of 6.11: delayed dequeue, which came with 6.12, is not modelled. "
 
 const placeNote = "A waking task's CPU is chosen as in this kernel (a new one's as in 5.18 or later, in any), with the load and the utilisation of PELT: task groups, utilisation clamps, estimated utilisation (UTIL_EST), NUMA balancing and CPUs of different capacity are not modelled. " +
-	"Pipes wake their writers as from 5.5 to 6.13. "
+	"Pipes of kernels before 5.5 wake their writers as later ones do. "
 
 const rtNote = "With rt=1 it is configured with PREEMPT_RT as mainline has it since 6.12, before which that was a patch set of its own, with lazy preemption in some versions: spinlocks are rtlocks, " +
 	"kernel threads and holders of such locks can be preempted, and wakeups do not use the call queue. That interrupts and softirqs run in threads then is not modelled, nor is priority inheritance."
@@ -240,6 +241,12 @@ func cfs(queue WakeQueue, search IdleSearch) Tunables {
 	t := eevdf
 	t.Policy, t.WakeQueue, t.IdleSearch = CFS, queue, search
 	t.CFS = CFSTunables{24 * sim.Millisecond, 3 * sim.Millisecond, 4 * sim.Millisecond}
+	return t
+}
+
+func linux614() Tunables {
+	t := eevdf
+	t.PipeRoomOnly = true
 	return t
 }
 

@@ -181,6 +181,9 @@ func (k *Kernel) selectTaskRQExt(c *cpu, id int32, f WakeFlags) int16 {
 	x := k.ext
 	t := &k.tasks[id]
 	x.about = id
+	if f.Sync {
+		k.count(WakeupsSync)
+	}
 	if x.ops.SelectCPU == nil {
 		x.enter(c, nil, ExtSelectCPU, wayNone)
 		cpu, idle := x.SelectDefault(id, int(t.cpu), f)

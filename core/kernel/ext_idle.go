@@ -154,7 +154,7 @@ func (x *Ext) SelectDefault(t TaskID, prev int, f WakeFlags) (cpu int, idle bool
 	tk := &k.tasks[t]
 	if f.Sync {
 		this := int(x.c.id)
-		if k.sharesCache(x.c.id, int16(prev)) && tk.allows(int16(prev)) && x.ClaimIdle(prev) {
+		if k.base.ExtByCache && k.sharesCache(x.c.id, int16(prev)) && tk.allows(int16(prev)) && x.ClaimIdle(prev) {
 			return prev, true
 		}
 		curr := x.c.rq.curr
@@ -162,7 +162,10 @@ func (x *Ext) SelectDefault(t TaskID, prev int, f WakeFlags) (cpu int, idle bool
 			return this, true
 		}
 	}
-	cache := x.caches[prev]
+	var cache CPUSet
+	if k.base.ExtByCache {
+		cache = x.caches[prev]
+	}
 	if k.smt {
 		if x.CoreIdle(prev) && x.ClaimIdle(prev) {
 			return prev, true

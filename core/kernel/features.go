@@ -108,6 +108,7 @@ type Tunables struct {
 	MigrationCost sim.Time // sysctl_sched_migration_cost
 	BusyFactor    int64    // how much rarer a busy CPU balances
 	ImbalancePct  Imbalance
+	ExtByCache    bool // since 6.13: sched_ext's own choice of an idle CPU looks under the cache of the last one first
 	PipeRoomOnly  bool // since 6.14: who reads from a full pipe wakes its writer only when a page has come free
 }
 
@@ -246,7 +247,7 @@ func cfs(queue WakeQueue, search IdleSearch) Tunables {
 
 func linux614() Tunables {
 	t := eevdf
-	t.PipeRoomOnly = true
+	t.ExtByCache, t.PipeRoomOnly = true, true
 	return t
 }
 

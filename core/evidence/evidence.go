@@ -21,6 +21,7 @@ var Tables = slices.Concat(ipistorm)
 // A Table is one table of a post.
 type Table struct {
 	Key      string
+	Thread   string // what was discussed
 	Title    string
 	Source   string // Message-ID of the post on the linux-kernel list
 	Scenario string // link of the scenario that models the runs; its arms don't matter
@@ -30,6 +31,9 @@ type Table struct {
 	PerRun   int64 // events in a run of Runs, to give the figure per event; 0 if not known
 	Arms     []Arm // the first one is the baseline
 	Used     []Use // what of it was used to fit a constant
+
+	States      []State // backgrounds that its runs may have had; nil: that of the scenario
+	NotModelled string  // why the model is not to be judged by it
 }
 
 // An Arm is one kernel of a table.

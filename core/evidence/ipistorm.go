@@ -3,9 +3,20 @@ package evidence
 // ipistormNote holds for both tables of the SM_IDLE threads.
 const ipistormNote = "The patch is set beside the model's v2; without PREEMPT_RT its versions do the same. The posts state no unit. Nanoseconds for all of a run's 100,000 calls are assumed; ratios and percentages do not depend on it."
 
+// unreported are the backgrounds that the runs may have had.
+var unreported = []State{
+	{"quiet", "nothing else runs: the overloaded flag stays down, and what is left is the race between sender and target"},
+	{"housekeeping", "kernel threads wake now and then, on CPUs of their own"},
+	{"busy", "two tasks meet on one CPU now and then: the overloaded flag comes and goes, and calls walk while it is up"},
+	{"pair", "two tasks share one CPU all the time: the flag stays up, and every newidle balance walks"},
+	{"mixed", "both"},
+}
+
 var ipistorm = []*Table{
 	{
 		Key:      "sm-idle-epyc",
+		Thread:   idleThread,
+		States:   unreported,
 		Title:    "SM_IDLE: ipistorm on a 2×64C/128T EPYC gen 3, boost on, C2 disabled, CPU 8 → 16",
 		Source:   "20240710090210.41856-3-kprateek.nayak@amd.com",
 		Scenario: "?v=1&m=epyc-2x64&k=6.11&w=ipistorm&numipi=100000&single=1&offset=8&cpulist=8&wait=1",
@@ -21,6 +32,8 @@ var ipistorm = []*Table{
 	},
 	{
 		Key:      "sm-idle-xeon-240",
+		Thread:   idleThread,
+		States:   unreported,
 		Title:    "SM_IDLE: ipistorm on 240 CPUs in 2 nodes, C-states from C1E off, performance governor, turbo off",
 		Source:   "8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com",
 		Scenario: "?v=1&m=xeon-240&k=6.11&w=ipistorm&numipi=100000&single=1&offset=8&cpulist=8&wait=1",

@@ -62,6 +62,7 @@ func commands() []command {
 		{"run", "[LINK]", "simulate a scenario, given its link or query", setupRun},
 		{"serve", "", "serve the page: the simulator in a browser", setupServe},
 		{"sweep", "[LINK]", "simulate a scenario over a range of a constant or a parameter, or of two", setupSweep},
+		{"evidence", "", "simulate what was published, and say which figures the model agrees with", setupEvidence},
 	}, catalogues()...)
 }
 

@@ -13,6 +13,7 @@ import (
 // anything else it shows nothing.
 type progress struct {
 	w      io.Writer // nil: show nothing
+	what   string    // what the runs are of
 	began  time.Time
 	shown  time.Time
 	jobs   int
@@ -42,6 +43,10 @@ func (p *progress) show(part *core.Part) {
 	}
 	p.shown = time.Now()
 	million := float64(p.total) / 1e6
+	if p.what != "" {
+		fmt.Fprintf(p.w, "\r\x1b[K%s, %d of %d runs", p.what, p.ended, p.jobs)
+		return
+	}
 	fmt.Fprintf(p.w, "\r\x1b[K%d of %d runs, %.1f million events, %.1f million a second", p.ended, p.jobs, million, million/time.Since(p.began).Seconds())
 }
 

@@ -11,7 +11,7 @@ import (
 // Model is the version of the model. Results of different versions may
 // differ; results of one version never do. Raise it with every change that
 // changes a result.
-const Model = 3
+const Model = 4
 
 // IdleMode says what schedule() does when the idle loop calls it again.
 type IdleMode uint8

@@ -1,0 +1,170 @@
+package evidence
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"schedlab/core"
+	"schedlab/core/kernel"
+	"schedlab/core/scenario"
+	"schedlab/core/sim"
+	"schedlab/core/stats"
+)
+
+var update = flag.Bool("update", false, "write power.csv (with -full, all of it)")
+
+// powerRows are rows of each kind, and what to shorten in their scenarios.
+var powerRows = []struct{ table, row, change string }{
+	{"sm-idle-epyc", "sm-idle-epyc", "numipi=2000&bg=pair"},
+	{"sm-idle-xeon-240", "sm-idle-xeon-240", "numipi=2000&bg=pair"},
+	{"irq-nosync-hackbench-process-pipes-*", "irq-nosync-hackbench-process-pipes-12", "loops=40"},
+	{"irq-nosync-hackbench-thread-pipes-*", "irq-nosync-hackbench-thread-pipes-12", "loops=40"},
+	{"irq-nosync-hackbench-process-sockets-*", "irq-nosync-hackbench-process-sockets-12", "loops=30"},
+	{"irq-nosync-hackbench-thread-sockets-*", "irq-nosync-hackbench-thread-sockets-12", "loops=30"},
+	{"irq-nosync-pgbench-6", "irq-nosync-pgbench-6", "runtime=200"},
+	{"irq-nosync-pgbench-12", "irq-nosync-pgbench-12", "runtime=200"},
+	{"irq-nosync-pgbench-*", "irq-nosync-pgbench-48", "runtime=200"},
+	{"sm-idle-robot-hackbench-hackbench-pipe-*", "sm-idle-robot-hackbench-hackbench-pipe-process-%25", "loops=40"},
+	{"sm-idle-robot-hackbench-hackbench-socket-*", "sm-idle-robot-hackbench-hackbench-socket-process-%25", "loops=30"},
+	{"sm-idle-robot-netperf-TCP_RR-*", "sm-idle-robot-netperf-TCP_RR-25%", "runtime=10&warmuptime=50"},
+	{"sm-idle-robot-netperf-UDP_RR-*", "sm-idle-robot-netperf-UDP_RR-25%", "runtime=10&warmuptime=50"},
+	{"sm-idle-robot-netperf-TCP_STREAM-*", "sm-idle-robot-netperf-TCP_STREAM-25%", "runtime=10&warmuptime=50"},
+	{"sm-idle-robot-netperf-*", "sm-idle-robot-netperf-UDP_STREAM-25%", "runtime=10&warmuptime=50"},
+	{"sm-idle-robot-schbench-*", "sm-idle-robot-schbench-request_latency_90%_us-12.5%-mthread-1", "runtime=100&warmuptime=100"},
+	{"select-idle-core-power9", "select-idle-core-power9", "runtime=1000"},
+	{"scx-now-*", "scx-now-v1-scx_lavd", ""},
+}
+
+// TestPower sees that what power.csv says of a few constants still holds; with -full and -update it writes all of it, which takes half an hour.
+func TestPower(t *testing.T) {
+	if !*full {
+		for _, row := range powerRows {
+			if _, known := Movers(row.row, Mean); !known && !strings.HasPrefix(row.table, "scx") {
+				t.Errorf("power.csv has nothing of %s", row.table)
+			}
+		}
+		// Sound in both directions: what a message costs moves hackbench, and what an ipistorm call costs does not.
+		for what, moves := range map[string]bool{"pipe_write": true, "call_setup": false} {
+			list, _ := Movers("irq-nosync-hackbench-process-pipes-48", Mean)
+			if slices.ContainsFunc(list, func(m Mover) bool { return m.What == what }) != moves {
+				t.Errorf("power.csv: %s moves hackbench: want %v", what, moves)
+			}
+		}
+		return
+	}
+	var b strings.Builder
+	begun := time.Now()
+	b.WriteString("table,figure,what,none,four,noise\n")
+	for _, row := range powerRows {
+		i := slices.IndexFunc(Matching(""), func(t *Table) bool { return t.Key == row.row })
+		if i < 0 {
+			t.Errorf("there is no row %s", row.row)
+			continue
+		}
+		for _, m := range sweepPower(t, Matching("")[i], row.change) {
+			fmt.Fprintf(&b, "%s,%s,%s,%.1f,%.1f,%.1f\n", row.table, m.Figure, m.What, m.None, m.Four, m.Noise)
+		}
+		t.Logf("%s after %.0f s", row.row, time.Since(begun).Seconds())
+	}
+	if *update {
+		if err := os.WriteFile("power.csv", []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// variants returns scenarios with something changed: each constant of the model, and switches.
+func variants(base scenario.Scenario) (names []string, list [][2]scenario.Scenario) {
+	r, _ := base.Resolve()
+	for c := range kernel.Costs {
+		of := func(v sim.Time) scenario.Scenario {
+			s := base
+			s.Costs = []scenario.Cost{{Key: kernel.Costs[c].Key, Value: min(v, kernel.MaxCost)}}
+			return s
+		}
+		value := kernel.CostOn(r.Machine, kernel.Cost(c)).Value
+		names, list = append(names, kernel.Costs[c].Key), append(list, [2]scenario.Scenario{of(0), of(4 * value)})
+	}
+	for _, bg := range scenario.Backgrounds() {
+		if bg != base.Background {
+			s := base
+			s.Background = bg
+			names, list = append(names, "bg="+bg), append(list, [2]scenario.Scenario{s, s})
+		}
+	}
+	if states := r.Machine.EnabledIdle(); len(states) > 1 {
+		s := base
+		s.Idle = states[:1]
+		names, list = append(names, "idle="+states[0]), append(list, [2]scenario.Scenario{s, s})
+		if len(states) > 2 {
+			s.Idle = states[:2]
+			names, list = append(names, "idle="+strings.Join(states[:2], "+")), append(list, [2]scenario.Scenario{s, s})
+		}
+	}
+	return names, list
+}
+
+// sweepPower returns what moves the mean and the change of a row.
+func sweepPower(t *testing.T, row *Table, change string) (list []Mover) {
+	base := row.Trials(true)[0].Scenario
+	query := base.Query()
+	for piece := range strings.SplitSeq(change, "&") {
+		key, _, _ := strings.Cut(piece, "=")
+		if i := strings.Index(query, "&"+key+"="); i >= 0 {
+			end := strings.IndexByte(query[i+1:]+"&", '&') + i + 1
+			query = query[:i] + query[end:]
+		}
+		if piece != "" {
+			query += "&" + piece
+		}
+	}
+	base, problems := scenario.Parse(query)
+	if len(problems) > 0 {
+		t.Fatalf("%s: %s", row.Key, problems[0])
+	}
+	base.Runs = 3
+	names, changed := variants(base)
+	again := base
+	again.Seed = 2
+	all := []scenario.Scenario{base, again}
+	for _, two := range changed {
+		all = append(all, two[:]...)
+	}
+	means, gains := make([]float64, len(all)), make([]float64, len(all))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				r, err := core.Run(all[i], nil)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				means[i] = stats.Summarize(r.Primaries(0)).Mean
+				gains[i] = r.Compare(1).ImprovementPct.V
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	pct := func(i int) float64 { return 100 * (means[i]/means[0] - 1) }
+	// Two seeds tell what chance does: three times their difference, and at least a percent, is beyond it.
+	noise, gainNoise := max(3*math.Abs(pct(1)), 1), max(3*math.Abs(gains[1]-gains[0]), 1)
+	for i, name := range names {
+		a, b := 2+2*i, 3+2*i
+		list = append(list, Mover{row.Key, Mean, name, pct(a), pct(b), noise}, Mover{row.Key, Improvement, name, gains[a] - gains[0], gains[b] - gains[0], gainNoise})
+	}
+	return list
+}

@@ -197,6 +197,7 @@ var Counters = describeCounters([NumCounters]Info{
 	ClockHitsRemote:     {"clock_hits_remote", "of clock_uses_remote: from the cached clock"},
 	ClockHitsQueued:     {"clock_hits_queued", "of clock_uses_queued: from the cached clock"},
 	ClockOldest:         {"clock_oldest_ns", "the greatest age of a cached time that the scheduler was given, ns"},
+	ClockUpdates:        {"clock_updates", "reads of the hardware's clock by the kernel itself, to update run queues' clocks: no cached clock saves these"},
 	ExtDirect:           {"scx_direct", "woken tasks that select_cpu inserted into a dispatch queue itself"},
 	ExtMoves:            {"scx_moves", "tasks that dispatch moved to another CPU's run queue"},
 	ExtKicks:            {"scx_kicks", "CPUs kicked by the scheduler"},

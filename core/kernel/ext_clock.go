@@ -23,6 +23,7 @@ func (k *Kernel) updateRQClock(by, c *cpu) {
 	if k.ext == nil {
 		return
 	}
+	k.count(ClockUpdates)
 	if e := &c.rq.ext; k.base.ExtClock == ClockNowV4 {
 		e.prev = e.at
 	}
@@ -115,6 +116,7 @@ const (
 	ClockHitsRemote                       // of ClockUsesRemote
 	ClockHitsQueued                       // of ClockUsesQueued
 	ClockOldest                           // the greatest age of a cached time that was given, ns
+	ClockUpdates                          // reads of the hardware by the kernel itself, to bring run queues' clocks up to date
 	ExtDirect                             // tasks that SelectCPU inserted
 	ExtMoves                              // tasks that dispatch moved to another CPU
 	ExtKicks                              // CPUs that were kicked

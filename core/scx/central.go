@@ -1,6 +1,8 @@
 package scx
 
 import (
+	"slices"
+
 	"schedlab/core/kernel"
 	"schedlab/core/sim"
 )
@@ -62,9 +64,11 @@ func (c *centralSched) selectCPU(t kernel.TaskID, prev int, _ kernel.WakeFlags) 
 	return prev
 }
 
-func (c *centralSched) enqueue(t kernel.TaskID, _ kernel.EnqFlags) {
+// enqueue keeps a task until the central CPU hands it to one, and tells that CPU, unless it is a task whose
+// turn has ended and no CPU is without one.
+func (c *centralSched) enqueue(t kernel.TaskID, f kernel.EnqFlags) {
 	if c.x.Pinned(t) {
-		f := kernel.EnqFlags(0)
+		f = 0
 		if c.x.Kthread(t) {
 			f = kernel.EnqHead | kernel.EnqPreempt
 		}
@@ -73,7 +77,7 @@ func (c *centralSched) enqueue(t kernel.TaskID, _ kernel.EnqFlags) {
 	}
 	c.waiting.push(t)
 	c.held[t] = true
-	if c.x.CPUOf(t) != centralCPU || c.x.RunningOn(centralCPU) != kernel.NoTask {
+	if f&kernel.EnqWakeup != 0 || slices.Contains(c.asks, true) {
 		c.x.Kick(centralCPU, kernel.KickPreempt)
 	}
 }

@@ -57,6 +57,9 @@ var latencyWeights = func() (w [40]int64) {
 	return w
 }()
 
+// maxRequest is the farthest deadline.
+const maxRequest = 50 * sim.Millisecond
+
 // request returns how long after its virtual time a task's deadline is, as rusty has it and, since
 // November 2024, bpfland: the shorter, the more often the task is blocked and wakes others, which count twice, and
 // the less it runs at a time. avg is what it runs on average until it sleeps.
@@ -69,7 +72,7 @@ func request(avg sim.Time, weight, blocks, wakes int64) int64 {
 	}
 	// The unit of the run time is not documented: a microsecond makes both logarithms about as large.
 	prio := log2(f+1) - log2(byWeight(avg/sim.Microsecond, weight)+1)
-	return byWeight(avg, latencyWeights[min(max(prio, 0), int64(len(latencyWeights)-1))])
+	return min(byWeight(avg, latencyWeights[min(max(prio, 0), int64(len(latencyWeights)-1))]), int64(maxRequest))
 }
 
 // An llc is the CPUs that share a last-level cache.

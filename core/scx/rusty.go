@@ -409,26 +409,34 @@ func (r *rustySched) loadOf(t kernel.TaskID, by int) int64 {
 	return l
 }
 
-// push sends one task on its way, and tells whether there was one: from the domain to the other that are farthest
-// apart, both by more than limit from their part, and the task whose load comes next to what is to go.
+// push sends one task on its way, and tells whether there was one: from the first domain that has more than its part
+// by limit to the first other that has less by as much and takes one of its tasks.
 func (r *rustySched) push(part, limit int64, across bool, by int) bool {
-	from, to := -1, -1
-	for i := range r.domains {
-		d := &r.domains[i]
+	for from := range r.domains {
+		d := &r.domains[from]
 		if d.plan-part <= limit {
 			continue
 		}
-		for j := range r.domains {
-			e := &r.domains[j]
-			if part-e.plan > limit && (d.node != e.node) == across && (to < 0 || d.plan-e.plan > r.domains[from].plan-r.domains[to].plan) {
-				from, to = i, j
+		for to := range r.domains {
+			e := &r.domains[to]
+			if part-e.plan <= limit || (d.node != e.node) != across {
+				continue
+			}
+			if t := r.choose(from, to, d.plan-part, part-e.plan, by); t != kernel.NoTask {
+				l := r.loadOf(t, by)
+				r.tasks[t].target = to
+				d.plan -= l
+				e.plan += l
+				return true
 			}
 		}
 	}
-	if to < 0 {
-		return false
-	}
-	more, less := r.domains[from].plan-part, part-r.domains[to].plan
+	return false
+}
+
+// choose returns the task of a domain whose load comes next to what is to go to another: half of what the one has too much
+// or the other too little.
+func (r *rustySched) choose(from, to int, more, less int64, by int) kernel.TaskID {
 	want, best, off := min(more, less)/2, kernel.NoTask, int64(0)
 	for i := range r.tasks {
 		t := kernel.TaskID(i)
@@ -440,12 +448,5 @@ func (r *rustySched) push(part, limit int64, across bool, by int) bool {
 			best, off = t, o
 		}
 	}
-	if best == kernel.NoTask {
-		return false
-	}
-	l := r.loadOf(best, by)
-	r.tasks[best].target = to
-	r.domains[from].plan -= l
-	r.domains[to].plan += l
-	return true
+	return best
 }

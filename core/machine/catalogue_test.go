@@ -24,9 +24,11 @@ func TestCatalogue(t *testing.T) {
 		{"xeon-128-4n", 128, "SMT 2/2 MC 32/16 NUMA 64/2 NUMA 128/2", 64 + 4 + 2 + 1, []int16{8, 72}, 226},
 		{"xeon-e5-2699v3", 72, "SMT 2/2 MC 36/18 NUMA 72/2", 36 + 2 + 1, []int16{8, 44}, 110},
 		{"epyc-2x128", 512, "SMT 2/2 MC 16/8 PKG 256/16 NUMA 512/2", 256 + 32 + 2 + 1, []int16{8, 264}, 786},
+		{"epyc-1x32", 64, "SMT 2/2 MC 8/4 PKG 64/8", 32 + 8 + 1, []int16{8, 40}, 74},
 		{"icx-2x32", 128, "SMT 2/2 MC 64/32 NUMA 128/2", 64 + 2 + 1, []int16{8, 72}, 194},
 		{"kunpeng-920", 128, "CLS 4/4 MC 32/8 NUMA 64/2 NUMA 128/2", 32 + 4 + 2 + 1, []int16{8, 9, 10, 11}, 228},
 		{"laptop", 16, "SMT 2/2 MC 16/8", 8 + 1, []int16{8, 9}, 18},
+		{"apu-8", 8, "SMT 2/2 MC 8/4", 4 + 1, []int16{6, 7}, 10},
 		{"vm-2", 2, "MC 2/2", 1, []int16{0, 1}, 2},
 	} {
 		m, err := Lookup(c.key)
@@ -65,8 +67,8 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s: key %q, title %q, note %q", c.key, m.Key, m.Title, m.Note)
 		}
 	}
-	if n := len(Catalogue()); n != 10 {
-		t.Errorf("%d machines, but this test knows 10", n)
+	if n := len(Catalogue()); n != 12 {
+		t.Errorf("%d machines, but this test knows 12", n)
 	}
 }
 
@@ -95,12 +97,17 @@ func TestDistance(t *testing.T) {
 		{"xeon-128-4n", 31, 32, OtherSocket},
 		{"epyc-2x128", 7, 8, SameSocket}, // 8 and 15 are on the same die
 		{"epyc-2x128", 127, 128, OtherSocket},
+		{"epyc-1x32", 0, 3, SameLLC},
+		{"epyc-1x32", 3, 4, SameSocket},
+		{"epyc-1x32", 3, 35, SameCore},
 		{"kunpeng-920", 0, 3, SameLLC}, // of a cluster
 		{"kunpeng-920", 3, 4, SameLLC},
 		{"kunpeng-920", 31, 32, SameSocket},
 		{"kunpeng-920", 63, 64, OtherSocket},
 		{"laptop", 0, 1, SameCore},
 		{"laptop", 0, 15, SameLLC},
+		{"apu-8", 6, 7, SameCore},
+		{"apu-8", 0, 7, SameLLC},
 		{"vm-2", 0, 1, SameLLC},
 	} {
 		m, err := Lookup(c.key)
@@ -123,9 +130,11 @@ func TestIdleStates(t *testing.T) {
 		{"xeon-128-4n", "POLL 0/0, C1 1/1, C1E 4/4, C6 170/600"},
 		{"xeon-e5-2699v3", "POLL 0/0, C1 2/2, C1E 10/20, C3 33/100, C6 133/400"},
 		{"epyc-2x128", "POLL 0/0, C1 1/2, C2 400/800"},
+		{"epyc-1x32", "POLL 0/0, C1 1/2, C2 400/800"},
 		{"icx-2x32", "POLL 0/0, C1 1/1, C1E 4/4, C6 170/600"},
 		{"kunpeng-920", "WFI 1/1"},
 		{"laptop", "POLL 0/0, C1 1/2, C2 18/36, C3 350/700"},
+		{"apu-8", "POLL 0/0, C1 1/2, C2 18/36, C3 350/700"},
 		{"vm-2", "HLT 1/1"},
 	} {
 		m, err := Lookup(c.key)
@@ -168,6 +177,7 @@ func TestLinesAsMeasured(t *testing.T) {
 		core, llc, socket, far sim.Time // 0: no such pair
 	}{
 		{"epyc-2x64", 10, 23, 100, 195},
+		{"epyc-1x32", 10, 23, 100, 0},
 		{"xeon-240", 8, 51, 0, 108},
 		{"xeon-128-4n", 8, 51, 51, 108},
 		{"icx-2x32", 8, 51, 0, 108},
@@ -385,7 +395,7 @@ func TestCheck(t *testing.T) {
 
 func TestLookupNamesWhatThereIs(t *testing.T) {
 	_, err := Lookup("epyc")
-	if want := `no machine "epyc"; there are epyc-2x64, xeon-240, power9-smt8, xeon-128-4n, xeon-e5-2699v3, epyc-2x128, icx-2x32, kunpeng-920, laptop, vm-2`; err == nil || err.Error() != want {
+	if want := `no machine "epyc"; there are epyc-2x64, xeon-240, power9-smt8, xeon-128-4n, xeon-e5-2699v3, epyc-2x128, epyc-1x32, icx-2x32, kunpeng-920, laptop, apu-8, vm-2`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -73,12 +73,16 @@ func Start(s scenario.Scenario, j Job) (*Sim, error) {
 	if j.Arm < 0 || j.Arm >= len(s.Arms) || j.Run < 0 || j.Run >= s.Runs {
 		return nil, fmt.Errorf("no run %d of arm %d: the scenario has %d arms of %d runs", j.Run, j.Arm, len(s.Arms), s.Runs)
 	}
-	k, err := kernel.New(kernel.Config{
+	cfg := kernel.Config{
 		Machine: r.Machine, Base: r.Kernels[j.Arm], Costs: r.Costs,
 		Seed: s.Seed, Run: uint32(j.Run), Check: s.Check, Budget: Budget,
 		// Results are summed over CPUs and runs.
 		Horizon: sim.Never / sim.Time(len(r.Machine.CPUs)*s.Runs),
-	})
+	}
+	if r.Scheduler != nil {
+		cfg.Ext = r.Scheduler.Load
+	}
+	k, err := kernel.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +94,7 @@ func Start(s scenario.Scenario, j Job) (*Sim, error) {
 			return nil, fmt.Errorf("background %s: %w", r.Background.Key, err)
 		}
 	}
-	return &Sim{job: j, k: k, metric: r.Workload.Metric(r.Machine, s.Params, s.Metric)}, nil
+	return &Sim{job: j, k: k, metric: s.Figure()}, nil
 }
 
 // Step simulates up to n more events.

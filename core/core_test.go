@@ -11,6 +11,7 @@ import (
 
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
+	"schedlab/core/patch"
 	"schedlab/core/scenario"
 	"schedlab/core/sim"
 	"schedlab/core/workload"
@@ -88,8 +89,9 @@ func randomScenario(r *sim.Rand) string {
 	pick := func(list []string) string { return list[r.Below(int64(len(list)))] }
 	m, k := pick(scenario.Machines()), pick(scenario.Kernels())
 	arms := func(patched string) string {
-		if base, _ := kernel.LookupBase(k); base.Policy == kernel.CFS {
-			return "&arm=&k=" + k // no patch applies
+		base, _ := kernel.LookupBase(k)
+		if _, err := patch.Apply(base, strings.Split(patched, ",")); err != nil {
+			return "&arm=&k=" + k
 		}
 		return "&arm=&arm=" + patched + "&k=" + k
 	}

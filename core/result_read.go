@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"schedlab/core/kernel"
-	"schedlab/core/machine"
 	"schedlab/core/stats"
 	"schedlab/core/workload"
 )
@@ -89,17 +88,7 @@ func (r *Result) Compare(arm int) stats.Comparison {
 
 // Metric returns what the primary figures are; the zero Metric if the
 // scenario's workload or machine is not known.
-func (r *Result) Metric() workload.Metric {
-	w, err := workload.Lookup(r.Scenario.Workload)
-	if err != nil || len(r.Scenario.Params) != len(w.Params) {
-		return workload.Metric{}
-	}
-	m, err := machine.Lookup(r.Scenario.Machine)
-	if err != nil {
-		return workload.Metric{}
-	}
-	return w.Metric(m, r.Scenario.Params, r.Scenario.Metric)
-}
+func (r *Result) Metric() workload.Metric { return r.Scenario.Figure() }
 
 // Samples says what the histograms of a part are; nil if the scenario's workload is
 // not known.

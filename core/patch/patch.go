@@ -10,6 +10,7 @@ import (
 
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
+	"schedlab/core/scx"
 )
 
 // A Part is a piece of a patch that can be applied alone, to see what it does
@@ -32,11 +33,13 @@ type Patch struct {
 	Bases    []string
 	Excludes []string // patches that can't be applied together with it
 	NeedsSMT bool     // it changes nothing on a machine whose cores have one thread each
+	NeedsExt bool     // it changes nothing while no sched_ext scheduler is loaded
+	FairOnly bool     // it changes nothing while one is: it is about the fair class, or its balancing
 	Parts    []Part
 }
 
 // Patches is the catalogue, oldest first within a thread.
-var Patches = slices.Concat(placement, reentry)
+var Patches = slices.Concat(placement, reentry, ext)
 
 // Lookup returns the patch that key names, and the parts of it that key
 // selects: all for "patch", one for "patch.part".
@@ -60,13 +63,25 @@ func Lookup(key string) (*Patch, []Part, error) {
 	return nil, nil, fmt.Errorf("no patch %q", name)
 }
 
-// Suits says why the patch that key names can do nothing on machine m; nil if it can.
-func Suits(m *machine.Machine, key string) error {
+// Suits says why the patch that key names can do nothing on machine m, where a sched_ext
+// scheduler is loaded or none is; nil if it can.
+func Suits(m *machine.Machine, loaded bool, key string) error {
 	p, _, err := Lookup(key)
-	if err == nil && p.NeedsSMT && !m.SMT() {
-		err = fmt.Errorf("%s needs a machine whose cores have more than one thread", p.Key)
+	switch {
+	case err != nil:
+		return err
+	case p.NeedsSMT && !m.SMT():
+		return fmt.Errorf("%s needs a machine whose cores have more than one thread", p.Key)
+	case p.NeedsExt && !loaded:
+		var keys []string
+		for i := range scx.Schedulers {
+			keys = append(keys, scx.Schedulers[i].Key)
+		}
+		return fmt.Errorf("%s needs a sched_ext scheduler: scx=%s", p.Key, strings.Join(keys, ", "))
+	case p.FairOnly && loaded:
+		return fmt.Errorf("%s is about the fair class, which has no tasks while a sched_ext scheduler is loaded", p.Key)
 	}
-	return err
+	return nil
 }
 
 // Apply returns b with the patches that keys name. It fails on an unknown

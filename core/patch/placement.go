@@ -30,7 +30,8 @@ var placement = []Patch{
 			"The hint now counts only in the context of a task.",
 		Fate: "Taken into the scheduler's tree and out of it again before a release: what is sent over loopback is received in a softirq on top of the sender, " +
 			"which really is the waker, and lost by it.",
-		Bases: []string{"5.18", "6.1", "6.10", "6.11"},
+		Bases:    []string{"5.18", "6.1", "6.10", "6.11", "6.12", "6.14"},
+		FairOnly: true,
 		Parts: []Part{
 			{"task", "The sync hint of a wakeup counts only if the waker is a task, not an interrupt or a softirq.",
 				func(f *kernel.Features) { f.SyncInTaskOnly = true }},

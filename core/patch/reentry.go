@@ -16,7 +16,7 @@ var reentry = []Patch{
 			"Taking that back, every signal for a call queue is an interrupt, whether or not the target polls, and the idle loop no longer empties the queue itself. " +
 			"Task wakeups that travel through the queue are signalled the same way: this takes their polling shortcut away too, which they had long before 5.8.",
 		Fate:     "Tried in the threads as a measure of the problem and not proposed: wakeups pay for the interrupt, so that tbench and netperf lose.",
-		Bases:    []string{"6.10", "6.11"},
+		Bases:    []string{"6.10", "6.11", "6.12", "6.14"},
 		Excludes: []string{"notify-ipi"},
 		Parts: []Part{
 			{"ipi", "Every signal for a call queue is an interrupt, and only its handler empties the queue.",
@@ -61,9 +61,10 @@ var reentry = []Patch{
 		Brief: "An idle CPU that is asked to balance for all idle ones does so, though the request came by its NEED_RESCHED flag.",
 		Story: "A busy CPU asks an idle one to balance for all that have stopped their ticks, by a remote call. If the target polls, the call sets NEED_RESCHED there, and the call's function took that for work of the target's own and gave up. " +
 			"So a polling CPU that was asked never balanced; what it did do was a newidle balance on its way back through schedule(), which SM_IDLE takes away. The test is gone, and a pass in which the CPU stays idle goes on though the flag is up.",
-		Fate:  "The first patch of the series that SM_IDLE is the second one of; merged later than that, in 6.13.",
-		Show:  "?v=1&m=xeon-128-4n&w=hackbench&loops=50&pipe=1&load=25&bg=housekeeping&arm=&arm=sm-idle-v2&arm=nohz-csd,sm-idle-v2",
-		Bases: []string{"6.1", "6.10", "6.11"},
+		Fate:     "The first patch of the series that SM_IDLE is the second one of; merged later than that, in 6.13.",
+		Show:     "?v=1&m=xeon-128-4n&w=hackbench&loops=50&pipe=1&load=25&bg=housekeeping&arm=&arm=sm-idle-v2&arm=nohz-csd,sm-idle-v2",
+		Bases:    []string{"6.1", "6.10", "6.11", "6.12"},
+		FairOnly: true,
 		Parts: []Part{
 			{"anyway", "Who is asked to balance for idle CPUs does not give up because its NEED_RESCHED flag is up.",
 				func(f *kernel.Features) { f.NohzAnyway = true }},

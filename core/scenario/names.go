@@ -4,6 +4,7 @@ import (
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/patch"
+	"schedlab/core/scx"
 	"schedlab/core/workload"
 )
 
@@ -22,15 +23,15 @@ func Workloads() []string {
 	return names(workload.Workloads, func(w *workload.Workload) string { return w.Key })
 }
 
-// Metrics lists the values that metric may have with the scenario's workload, its own
+// Schedulers lists the values that scx may have.
+func Schedulers() []string {
+	return names(scx.Schedulers, func(s scx.Scheduler) string { return s.Key })
+}
+
+// Metrics lists the values that metric may have in the scenario, its workload's own
 // figure first.
 func Metrics(s Scenario) []string {
-	w, err := workload.Lookup(s.Workload)
-	m, unknown := machine.Lookup(s.Machine)
-	if err != nil || unknown != nil {
-		return nil
-	}
-	return names(w.Metrics(m, s.Params), func(m workload.Metric) string { return m.Key })
+	return names(s.Figures(), func(m workload.Metric) string { return m.Key })
 }
 
 // Backgrounds lists the values that bg may have.

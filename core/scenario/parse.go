@@ -137,6 +137,7 @@ func (p *parser) scenario() Scenario {
 	s.Machine = p.choice("m", s.Machine, Machines())
 	s.Kernel = p.choice("k", s.Kernel, Kernels())
 	s.RT = p.number("rt", 0, 0, 1) == 1
+	s.Scheduler = p.scheduler(s)
 	s.Workload = p.choice("w", s.Workload, Workloads())
 	s.Params = p.params(s)
 	s.Metric = p.metric(s)
@@ -148,6 +149,26 @@ func (p *parser) scenario() Scenario {
 	s.Costs = p.costs(s)
 	s.Check = p.number("check", 0, 0, 1) == 1
 	return s
+}
+
+// scheduler reads which sched_ext scheduler is loaded: none on a kernel that can't have one.
+func (p *parser) scheduler(s Scenario) string {
+	key := p.choice("scx", "", Schedulers())
+	if key == "" {
+		return ""
+	}
+	var able []string
+	for i := range kernel.Bases {
+		if b := &kernel.Bases[i]; b.SchedExt {
+			able = append(able, b.Key)
+		}
+	}
+	if !slices.Contains(able, s.Kernel) {
+		slices.Sort(able)
+		p.bad("scx", key, fmt.Sprintf("a kernel with sched_ext, k=%s: %s has none", strings.Join(able, " or k="), s.Kernel))
+		return ""
+	}
+	return key
 }
 
 // runs reads the number of runs per arm: as many as the machine's CPUs can have
@@ -241,7 +262,7 @@ func (p *parser) patches(s Scenario) [][]string {
 			p.bad("arm", list, fmt.Sprintf("at most %d arms, not %d", MaxArms, len(p.arms)))
 			break
 		}
-		arm, ok := p.arm(m, base, list)
+		arm, ok := p.arm(m, base, s.Scheduler != "", list)
 		known := slices.ContainsFunc(arms, func(a []string) bool { return sameSet(a, arm) })
 		if ok && known {
 			p.bad("arm", list, "each arm only once")
@@ -257,8 +278,9 @@ func (p *parser) patches(s Scenario) [][]string {
 	return arms
 }
 
-// arm reads a list of patches and returns those that apply, and whether all do.
-func (p *parser) arm(m *machine.Machine, base kernel.Base, list string) (arm []string, ok bool) {
+// arm reads a list of patches and returns those that apply, and whether all do. loaded
+// tells whether a sched_ext scheduler is.
+func (p *parser) arm(m *machine.Machine, base kernel.Base, loaded bool, list string) (arm []string, ok bool) {
 	ok = true
 	if list == "" {
 		return nil, ok
@@ -268,7 +290,7 @@ func (p *parser) arm(m *machine.Machine, base kernel.Base, list string) (arm []s
 		if want == "" {
 			if _, err := patch.Apply(base, append(arm, key)); err != nil {
 				want = "patches that apply: " + err.Error()
-			} else if err := patch.Suits(m, key); err != nil {
+			} else if err := patch.Suits(m, loaded, key); err != nil {
 				want = "patches that apply: " + err.Error()
 			}
 		}
@@ -398,7 +420,7 @@ func (p *parser) unknown(s Scenario) {
 
 // keyNames lists the keys that a link of the scenario's workload may have.
 func keyNames(s Scenario) []string {
-	names := []string{"v", "model", "m", "k", "rt", "w"}
+	names := []string{"v", "model", "m", "k", "rt", "scx", "w"}
 	w, _ := workload.Lookup(s.Workload)
 	for i := range w.Params {
 		names = append(names, w.Params[i].Key)

@@ -37,6 +37,9 @@ func (s Scenario) query(all bool) string {
 	optional("m", s.Machine, def.Machine)
 	optional("k", s.Kernel, def.Kernel)
 	optional("rt", bit(s.RT), "0")
+	if s.Scheduler != "" {
+		write("scx", s.Scheduler)
+	}
 	optional("w", s.Workload, def.Workload)
 	if w, err := workload.Lookup(s.Workload); err == nil {
 		values := s.defaultParams()

@@ -11,6 +11,7 @@
 //	model     version of the model that the link was made with
 //	m, k, w   machine, kernel, workload
 //	rt        1: the kernel is configured with PREEMPT_RT
+//	scx       the sched_ext scheduler that is loaded; left out, none is
 //	…         the workload's parameters, under their own names
 //	metric    what runs are judged by, if not by the workload's own figure
 //	arm       once per arm: a comma list of patches or parts (patch.part); empty is the kernel unpatched
@@ -32,6 +33,7 @@ import (
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/patch"
+	"schedlab/core/scx"
 	"schedlab/core/sim"
 	"schedlab/core/workload"
 )
@@ -50,10 +52,11 @@ const (
 type Scenario struct {
 	Machine    string
 	Kernel     string
-	RT         bool // the kernel is configured with PREEMPT_RT
+	RT         bool   // the kernel is configured with PREEMPT_RT
+	Scheduler  string // the sched_ext scheduler that is loaded; "": none
 	Workload   string
 	Params     workload.Values // in the order of the workload's Params
-	Metric     string          // what runs are judged by, a key of the workload's Metrics; "": its first one
+	Metric     string          // what runs are judged by, a key of Figures; "": the first one
 	Arms       [][]string      // patch keys of each arm; the first arm is the baseline of all comparisons
 	Idle       []string        // names of the idle states that are enabled; nil: those of the machine
 	Background string
@@ -114,6 +117,7 @@ type Resolved struct {
 	Workload   *workload.Workload
 	Kernels    []kernel.Base // by arm: the kernel with the arm's patches applied
 	Background *workload.Background
+	Scheduler  *scx.Scheduler   // nil: none is loaded
 	Costs      kernel.CostTable // of the machine, with the scenario's changes
 }
 
@@ -132,6 +136,9 @@ func (s Scenario) Resolve() (Resolved, error) {
 	}
 	r.Workload, _ = workload.Lookup(s.Workload)
 	r.Background, _ = workload.LookupBackground(s.Background)
+	if s.Scheduler != "" {
+		r.Scheduler, _ = scx.Lookup(s.Scheduler)
+	}
 	if len(s.Params) != len(r.Workload.Params) {
 		return Resolved{}, problem("w", s.Workload, "a value for each of the workload's parameters")
 	}

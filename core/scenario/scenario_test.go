@@ -65,6 +65,11 @@ func TestParse(t *testing.T) {
 			s.Params[param("numipi")].N, s.Params[param("timeout")].N, s.Params[param("mask")].N = 0, 1, 7
 		}},
 		{"?rt=1", func(s *Scenario) { s.RT = true }},
+		{"?k=6.12", func(s *Scenario) { s.Kernel, s.Arms = "6.12", [][]string{nil} }},
+		{"?k=6.12&scx=lavd", func(s *Scenario) { s.Kernel, s.Scheduler, s.Arms = "6.12", "lavd", [][]string{nil} }},
+		{"?scx=rusty&k=6.14&rt=1&arm=&arm=scx-ktime&metric=clock_reads", func(s *Scenario) {
+			s.Kernel, s.Scheduler, s.RT, s.Metric, s.Arms = "6.14", "rusty", true, "clock_reads", [][]string{nil, {"scx-ktime"}}
+		}},
 		{"?idle=C1,POLL", func(s *Scenario) {}}, // as the machine has it
 		{"?idle=C2,POLL", func(s *Scenario) { s.Idle = []string{"POLL", "C2"} }},
 		{"?c.rq_visit=0", func(s *Scenario) { s.Costs = []Cost{{"rq_visit", 0}} }},
@@ -123,10 +128,20 @@ var badLinks = []struct{ link, key, value, want string }{
 	{"?m=epyc-2x46", "m", "epyc-2x46", "perhaps epyc-2x64"},
 	{"?m=EPYC-2x64", "m", "EPYC-2x64", "epyc-2x64"},
 	{"?k=2.4", "k", "2.4", "6.11"},
+	{"?scx=lavd", "scx", "lavd", "a kernel with sched_ext, k=6.12 or k=6.14: 6.11 has none"},
+	{"?k=6.1&scx=simple", "scx", "simple", "k=6.12 or k=6.14: 6.1 has none"},
+	{"?k=6.12&scx=lavdd", "scx", "lavdd", "one of lavd, bpfland, rusty, simple, central, flatcg; perhaps lavd"},
+	{"?k=6.12&scx=", "scx", "", "one of lavd, bpfland, "},
+	{"?scx=none", "scx", "none", "one of lavd, bpfland, "},
+	{"?k=6.12&scx=lavd&scx=lavd", "scx", "lavd", "only once"},
+	{"?k=6.12&arm=&arm=scx-now", "arm", "scx-now", "scx-now needs a sched_ext scheduler: scx=lavd, bpfland, rusty, simple, central, flatcg"},
+	{"?k=6.14&scx=lavd&arm=&arm=scx-now", "arm", "scx-now", "scx-now applies to 6.12, not to 6.14"},
+	{"?k=6.12&scx=lavd&arm=&arm=nohz-csd", "arm", "nohz-csd", "about the fair class, which has no tasks"},
+	{"?k=6.12&metric=clock_reads", "metric", "clock_reads", "elapsed"},
 	{"?w=ipistrom", "w", "ipistrom", "ipistorm"},
 	{"?bg=noisy", "bg", "noisy", "quiet, housekeeping"},
 	{"?bg=quite", "bg", "quite", "perhaps quiet"},
-	{"?frobnicate=1", "frobnicate", "1", "a known key: one of v, model, m, k, rt, w, numipi, "},
+	{"?frobnicate=1", "frobnicate", "1", "a known key: one of v, model, m, k, rt, scx, w, numipi, "},
 	{"?rnus=1", "rnus", "1", "perhaps runs"},
 	{"?Runs=1", "Runs", "1", "perhaps runs"},
 	{"?=1", "", "1", "a known key"},
@@ -215,6 +230,10 @@ func TestParseNearest(t *testing.T) {
 		{"?arm=nonsense", "?"},
 		{"?numipi=0&offset=3", "?offset=3"},
 		{"?v=99&runs=3", "?runs=3"},
+		{"?scx=lavd&runs=3", "?runs=3"},
+		{"?k=6.12&scx=levd&runs=3", "?k=6.12&runs=3"},
+		{"?k=6.11&scx=lavd&metric=clock_reads&arm=&arm=scx-now", "?k=6.11&arm="},
+		{"?k=6.12&scx=lavd&arm=&arm=scx-now,irq-nosync", "?k=6.12&scx=lavd&arm=&arm=scx-now"},
 	} {
 		got, problems := Parse(c.link)
 		want, none := Parse(c.want)
@@ -579,6 +598,9 @@ func TestRoundTrip(t *testing.T) {
 			case p.Kind == workload.Choice:
 				link += "&" + p.Key + "=" + pick(p.Choices)
 			}
+		}
+		if base, _ := kernel.LookupBase(s.Kernel); base.SchedExt && r.Below(2) == 0 {
+			link += "&scx=" + pick(Schedulers()) + pick([]string{"", "&metric=clock_reads"})
 		}
 		for range r.Below(4) {
 			link += "&arm=" + pick(append(Patches(), "", "sm-idle-v1.fast", "sm-idle-v1.fast,sm-idle-v1.above"))

@@ -320,7 +320,7 @@ func fits(s scenario.Scenario, arm []string) error {
 		return err
 	}
 	for _, key := range arm {
-		if err := patch.Suits(m, key); err != nil {
+		if err := patch.Suits(m, s.Scheduler != "", key); err != nil {
 			return err
 		}
 	}

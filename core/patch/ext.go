@@ -45,17 +45,16 @@ var ext = []Patch{
 		Key:   "scx-now-v4",
 		Title: "scx clock v4: sched_ext: Support high-performance monotonically non-decreasing clock",
 		Link:  "https://lore.kernel.org/lkml/20241209061531.257531-1-changwoo@igalia.com/",
-		Brief: "As v1, but running and update_idle leave the clock valid, and a time that is no later than the one given before is read anew.",
+		Brief: "As v1, but running and update_idle leave the clock valid, and a clock that an update has not taken further is not given.",
 		Story: "The function is scx_bpf_now_ns() now. The clock stays valid after running and before update_idle; what ends it is that the run queue's lock is unpinned. A miss still reads the hardware and makes the clock valid. " +
-			"So that the time does not go back, the last one given is kept in the run queue: a cached time that is not later than that one is not given, and the hardware is read instead. " +
-			"So of two calls in one section of the run queue the second one reads.",
+			"So that the time does not go back, the run queue keeps what its clock said before it was last updated: a clock that is not later than that is not given, and the hardware is read instead.",
 		Fate:     "Replaced by later versions, of which v8 was merged: scx-now here.",
 		Show:     "?v=1&m=laptop&k=6.12&scx=lavd&w=messaging&group=20&nr_loops=10&thread=1&metric=clock_reads&arm=&arm=scx-now-v4&bg=housekeeping",
 		Bases:    []string{"6.12"},
 		Excludes: []string{"scx-now-v1", "scx-now", "scx-ktime"},
 		NeedsExt: true,
 		Parts: []Part{
-			{"clock", "The run queue's clock is given while it is valid, until the lock is unpinned, if it is later than the one given before; a miss makes it valid.",
+			{"clock", "The run queue's clock is given while it is valid, until the lock is unpinned, if its last update has taken it further; a miss makes it valid.",
 				func(f *kernel.Features) { f.ExtClock = kernel.ClockNowV4 }},
 		},
 	},
@@ -66,7 +65,7 @@ var ext = []Patch{
 		Brief: "As merged: the run queue's clock while it is valid, else a read of the hardware, which leaves it as it is.",
 		Story: "The function is scx_bpf_now() now. An update of the run queue's clock makes it valid; unpinning the lock, or unloading the scheduler, ends that. " +
 			"A miss reads the hardware and does not make the clock valid, so that in dispatch and running, which come after the lock was unpinned, each call reads. " +
-			"No last time is kept: that the time on one CPU does not go back rests on the clock's being updated at the beginning of a section.",
+			"No last time is kept to compare with: that the time on one CPU does not go back rests on the clock's being updated at the beginning of each section.",
 		Fate:     "Merged in 6.14 (3a9910b5904d): that kernel has it.",
 		Bases:    []string{"6.12"},
 		Excludes: []string{"scx-now-v1", "scx-now-v4", "scx-ktime"},

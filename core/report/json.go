@@ -16,8 +16,10 @@ import (
 //	scenario     the link
 //	simulated    always true
 //	complete     whether all runs have finished; if not, digest is null and warnings say how many have
+//	scheduler    the sched_ext scheduler that is loaded, or null
 //	arms[]       runs: the primary figure of each finished run, in metric.unit; elapsed and time: ns, summed over these runs;
-//	             the values of time sum to cpus × elapsed
+//	             the values of time sum to cpus × elapsed; clock_saved: the share of the times asked for by the scheduler
+//	             that needed no read of the hardware's clock, null without a scheduler that asks
 //	comparisons  of each arm with the first; positive improvement is better
 //
 // A figure that does not exist, such as a deviation of one run, is null.
@@ -33,6 +35,7 @@ type jsonReport struct {
 	Simulated   bool             `json:"simulated"`
 	Complete    bool             `json:"complete"`
 	CPUs        int              `json:"cpus"`
+	Scheduler   *string          `json:"scheduler"`
 	Arms        []jsonArm        `json:"arms"`
 	Comparisons []jsonComparison `json:"comparisons"`
 	Warnings    []string         `json:"warnings"`
@@ -52,6 +55,8 @@ type jsonArm struct {
 	Elapsed  json.Number   `json:"elapsed"`
 	Counters orderedMap    `json:"counters"`
 	Time     orderedMap    `json:"time"`
+
+	ClockSaved *float64 `json:"clock_saved"`
 }
 
 type jsonSummary struct {
@@ -123,6 +128,9 @@ func (v *view) json() string {
 	if v.digest != "" {
 		out.Digest = &v.digest
 	}
+	if v.loaded != "" {
+		out.Scheduler = &v.loaded
+	}
 	for i := range v.arms {
 		a := &v.arms[i]
 		runs := []json.Number{}
@@ -137,6 +145,8 @@ func (v *view) json() string {
 			Elapsed:  json.Number(thousandths(a.total.Elapsed)),
 			Counters: ordered(v.counters, a.total.Counters, func(n int64) string { return strconv.FormatInt(n, 10) }),
 			Time:     ordered(v.times, a.total.Time, thousandths),
+
+			ClockSaved: pointer(core.ClockOf(a.total.Counters).All.Saved()),
 		})
 		if i > 0 {
 			out.Comparisons = append(out.Comparisons, v.comparison(a))

@@ -18,6 +18,7 @@ import (
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/scenario"
+	"schedlab/core/scx"
 	"schedlab/core/sim"
 	"schedlab/core/stats"
 	"schedlab/core/workload"
@@ -27,6 +28,7 @@ import (
 type question struct {
 	link                      string
 	machine, kernel, workload string // for people
+	scheduler                 string // "" if none is loaded
 	parameters, changes       string
 	cautions                  []string
 	background                string
@@ -56,6 +58,9 @@ func newQuestion(s scenario.Scenario) question {
 	if w, err := workload.Lookup(s.Workload); err == nil {
 		q.workload = w.Title
 	}
+	if x, err := scx.Lookup(s.Scheduler); err == nil {
+		q.scheduler = x.Title
+	}
 	return q
 }
 
@@ -63,6 +68,7 @@ func newQuestion(s scenario.Scenario) question {
 // counters, machine, …) stand beside the figures so that the tests can fix them.
 type view struct {
 	question
+	loaded          string // key of the sched_ext scheduler, "" if there is none
 	digest          string // 16 hex digits; "" if the result is not complete
 	metric          workload.Metric
 	samples         []workload.Sample
@@ -105,6 +111,7 @@ func newView(r *core.Result) *view {
 	s := r.Scenario
 	v := &view{
 		question:  newQuestion(s),
+		loaded:    s.Scheduler,
 		metric:    r.Metric(),
 		samples:   r.Samples(),
 		perRun:    r.Metric().PerRun,

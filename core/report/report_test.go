@@ -107,8 +107,33 @@ func cases(t *testing.T) map[string]*view {
 	higher.perRun = 0
 
 	none := fixed(build(t, link+"&runs=1", []run{{unfinished: true}}, []run{{unfinished: true}}))
+	loaded := fixed(build(t, "?m=xeon-240&k=6.12&scx=lavd&w=messaging&arm=&arm=scx-now-v1&runs=6", clocked(6, 0), clocked(6, 60)))
+	loaded.scheduler = "scx_example: a scheduler by example"
+	loaded.metric = workload.Metric{Name: "clock reads per 1000 messages", Unit: "reads", Better: "lower", Noun: "message"}
+	loaded.perRun = 0
 	single := fixed(build(t, "?m=epyc-2x64&w=ipistorm&arm=sm-idle-v2&runs=1", runs(1, 1_500_000, 0, 1)))
-	return map[string]*view{"complete": complete, "cancelled": cancelled, "three-arms": three, "higher": higher, "no-run": none, "one-arm": single}
+	return map[string]*view{"complete": complete, "cancelled": cancelled, "three-arms": three, "higher": higher, "no-run": none, "one-arm": single, "scheduler": loaded}
+}
+
+// clocked makes n runs under a scheduler that asks for the time, of which so many percent need no read.
+func clocked(n int, saved int64) []run {
+	list := runs(n, 1000*(1000-9*saved), 1, 3)
+	for i := range list {
+		c := make([]int64, kernel.NumCounters)
+		copy(c, list[i].counters)
+		for cb := range []kernel.Callback{kernel.ExtRunnable, kernel.ExtEnqueue, kernel.ExtDispatch, kernel.ExtRunning} {
+			c[int(kernel.ExtCalls)+cb+1] = 10 + int64(i)
+			c[int(kernel.ClockUses)+cb+1] = 20
+			c[int(kernel.ClockReads)+cb+1] = 20 * (100 - saved) / 100
+		}
+		c[int(kernel.ExtCalls)+int(kernel.ExtStopping)] = 5 // and does not ask
+		c[kernel.ClockUsesLocal], c[kernel.ClockHitsLocal], c[kernel.ClockUsesRemote] = 10, 10*saved/100, 30
+		if saved > 0 {
+			c[kernel.ClockMissUnpinned], c[kernel.ClockMissRemote] = 20, 12
+		}
+		list[i].counters = c
+	}
+	return list
 }
 
 func TestGolden(t *testing.T) {
@@ -169,7 +194,10 @@ func TestJSONIsWhatItSays(t *testing.T) {
 				Elapsed  json.Number
 				Counters map[string]int64
 				Time     map[string]json.Number
+
+				ClockSaved *float64 `json:"clock_saved"`
 			}
+			Scheduler   *string
 			Comparisons []struct {
 				Arm, Baseline        string
 				ImprovementPct       *float64    `json:"improvement_pct"`
@@ -202,6 +230,9 @@ func TestJSONIsWhatItSays(t *testing.T) {
 			}
 			if want := 240 * picoseconds(t, a.Elapsed); sum != want {
 				t.Errorf("%s, %s: the time account sums to %d ps, want %d", name, a.Name, sum, want)
+			}
+			if loaded := name == "scheduler"; loaded != (got.Scheduler != nil) || loaded != (a.ClockSaved != nil) || loaded && *a.ClockSaved != []float64{0, 0.6}[i] {
+				t.Errorf("%s, %s: scheduler %v, saved %v", name, a.Name, got.Scheduler, a.ClockSaved)
 			}
 			for j, n := range a.Runs {
 				if got, want := picoseconds(t, n), v.arms[i].runs[j].Primary; got != want {
@@ -282,6 +313,27 @@ func TestTextCanBePasted(t *testing.T) {
 		if strings.Contains(out, "NaN") || strings.Contains(out, "Inf") {
 			t.Errorf("%s: not a number:\n%s", name, out)
 		}
+	}
+}
+
+// What the table of callbacks has, the list of counters has not.
+func TestClockIsToldOnce(t *testing.T) {
+	r := build(t, "?m=xeon-240&k=6.12&scx=lavd&w=messaging&arm=&arm=scx-now-v1&runs=6", clocked(6, 0), clocked(6, 60))
+	out := newView(r).text()
+	_, list, _ := strings.Cut(out, "\ncounters, ")
+	for i, c := range kernel.Counters {
+		if got := strings.Contains(list, c.Key+" "); got && core.InClock(kernel.Counter(i)) {
+			t.Errorf("%s is in the list of counters too:\n%s", c.Key, list)
+		}
+	}
+	for _, must := range []string{"runnable  baseline", "saved", "unpinned"} {
+		if !strings.Contains(out, must) {
+			t.Errorf("no %q in:\n%s", must, out)
+		}
+	}
+	without := build(t, "?m=xeon-240&k=6.12&w=messaging&arm=&runs=6", clocked(6, 0))
+	if out := newView(without).text(); strings.Contains(out, "saved") || !strings.Contains(out, "clock_reads_runnable") {
+		t.Errorf("without a scheduler:\n%s", out)
 	}
 }
 

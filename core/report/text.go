@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"schedlab/core"
+	"schedlab/core/kernel"
 	"schedlab/core/stats"
 )
 
@@ -26,6 +27,7 @@ func (v *view) text() string {
 	v.writeQuestion(&b)
 	v.writeStatistics(&b)
 	v.writeSamples(&b)
+	v.writeClock(&b)
 	v.writeCounters(&b)
 	v.writeTime(&b)
 	v.writeOutput(&b)
@@ -128,6 +130,7 @@ func (q *question) lines() [][2]string {
 	return [][2]string{
 		{"machine", q.machine},
 		{"kernel", q.kernel},
+		{"scheduler", q.scheduler},
 		{"workload", q.workload},
 		{"parameters", q.parameters},
 		{"background", q.background},
@@ -338,6 +341,9 @@ func (v *view) sums(of func(*core.Part) []int64, i int) []int64 {
 func (v *view) writeCounters(b *strings.Builder) {
 	t := v.sideBySide()
 	for i, c := range v.counters {
+		if v.scheduler != "" && core.InClock(kernel.Counter(i)) {
+			continue // there is a table of these
+		}
 		t.add(c.Key, v.sums(func(p *core.Part) []int64 { return p.Counters }, i), 1)
 	}
 	if len(t.rows) > 0 {

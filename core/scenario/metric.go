@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"math/bits"
+	"strings"
 
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
@@ -37,10 +38,10 @@ func (s Scenario) Figure() workload.Metric {
 	return list[0]
 }
 
-// clockReads counts a scheduler's reads of the hardware's clock for each event that a metric of the workload counts.
+// clockReads counts a scheduler's reads of the hardware's clock for each thousand events that a metric of the workload counts.
 func clockReads(of workload.Metric) workload.Metric {
 	m := workload.Metric{
-		Key: "clock_reads", Name: "clock reads per " + of.Noun, Unit: "reads", Better: "lower", Noun: of.Noun,
+		Key: "clock_reads", Name: "clock reads per 1000 " + several(of.Noun), Unit: "reads", Better: "lower", Noun: of.Noun,
 		Events: func(s *kernel.Snapshot) int64 { return of.Count(s.Hists, s.Counters) },
 	}
 	m.Of = func(s *kernel.Snapshot) int64 {
@@ -52,7 +53,7 @@ func clockReads(of workload.Metric) workload.Metric {
 		if n == 0 {
 			return 0
 		}
-		hi, lo := bits.Mul64(reads, 1000)
+		hi, lo := bits.Mul64(reads, 1_000_000)
 		if hi >= n {
 			return 1<<63 - 1
 		}
@@ -60,4 +61,12 @@ func clockReads(of workload.Metric) workload.Metric {
 		return int64(min(v, 1<<63-1))
 	}
 	return m
+}
+
+// several puts a noun into its plural.
+func several(noun string) string {
+	if strings.HasSuffix(noun, "ch") {
+		return noun + "es"
+	}
+	return noun + "s"
 }

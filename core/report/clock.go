@@ -22,7 +22,7 @@ func (v *view) writeClock(b *strings.Builder) {
 		by[i] = v.counted(i) / 1000
 		known = known && (by[i] > 0 || v.arms[i].finished == 0)
 	}
-	unit := fmt.Sprintf("per 1000 %s", several(v.metric.Noun))
+	unit := fmt.Sprintf("per 1000 %s", v.metric.Nouns())
 	if !known {
 		unit = "mean of the runs"
 		for i := range by {

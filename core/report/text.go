@@ -186,7 +186,7 @@ func (v *view) writeStatistics(b *strings.Builder) {
 	}
 	table(b, rows)
 	if n := v.counted(0); n > 0 {
-		event := "events are " + several(v.metric.Noun)
+		event := "events are " + v.metric.Nouns()
 		if v.metric.Events == nil && len(v.samples) > 0 {
 			event = "an event is " + v.samples[0].Text
 		}
@@ -490,7 +490,7 @@ func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%d %s", n, several(what))
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func pad(s string, width int) string {
@@ -554,12 +554,4 @@ func wrap(b *strings.Builder, text, indent string) {
 		width += n
 	}
 	b.WriteByte('\n')
-}
-
-// several puts a noun into its plural.
-func several(noun string) string {
-	if strings.HasSuffix(noun, "ch") {
-		return noun + "es"
-	}
-	return noun + "s"
 }

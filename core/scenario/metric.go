@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"math/bits"
-	"strings"
 
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
@@ -41,7 +40,7 @@ func (s Scenario) Figure() workload.Metric {
 // clockReads counts a scheduler's reads of the hardware's clock for each thousand events that a metric of the workload counts.
 func clockReads(of workload.Metric) workload.Metric {
 	m := workload.Metric{
-		Key: "clock_reads", Name: "clock reads per 1000 " + several(of.Noun), Unit: "reads", Better: "lower", Noun: of.Noun,
+		Key: "clock_reads", Name: "clock reads per 1000 " + of.Nouns(), Unit: "reads", Better: "lower", Noun: of.Noun,
 		Events: func(s *kernel.Snapshot) int64 { return of.Count(s.Hists, s.Counters) },
 	}
 	m.Of = func(s *kernel.Snapshot) int64 {
@@ -61,12 +60,4 @@ func clockReads(of workload.Metric) workload.Metric {
 		return int64(min(v, 1<<63-1))
 	}
 	return m
-}
-
-// several puts a noun into its plural.
-func several(noun string) string {
-	if strings.HasSuffix(noun, "ch") {
-		return noun + "es"
-	}
-	return noun + "s"
 }

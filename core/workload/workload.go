@@ -5,6 +5,7 @@ package workload
 
 import (
 	"fmt"
+	"strings"
 
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
@@ -155,6 +156,14 @@ func (w *Workload) Metric(m *machine.Machine, v Values, key string) Metric {
 		}
 	}
 	return list[0]
+}
+
+// Nouns is Noun in its plural.
+func (m *Metric) Nouns() string {
+	if strings.HasSuffix(m.Noun, "ch") {
+		return m.Noun + "es"
+	}
+	return m.Noun + "s"
 }
 
 // Count returns how many events of the metric there were in runs with these sums.

@@ -12,6 +12,7 @@ import (
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/scenario"
+	"schedlab/core/scx"
 	"schedlab/core/stats"
 	"schedlab/core/workload"
 	"schedlab/site/chart"
@@ -31,6 +32,7 @@ type Answer struct {
 	Statistics []Row // of the runs
 	Calls      []Row // which way remote calls went; none if there were none
 	CallsNote  string
+	Clock      ClockTable
 	Account    Account
 	Counters   []Row // means of the finished runs
 	Published  []Published
@@ -207,6 +209,7 @@ func NewAnswer(r *core.Result, running bool) *Answer {
 		a.Samples = append(a.Samples, Sampled{sample.Key, sample.Text, w.curves(i), w.sampled(i, sample)})
 	}
 	w.calls()
+	w.clock()
 	w.account()
 	w.counters()
 	w.published()
@@ -657,6 +660,9 @@ func (w *worder) account() {
 func (w *worder) counters() {
 	by := func(arm int) float64 { return float64(w.a.Arms[arm].Finished) }
 	for c := range kernel.Counters {
+		if w.r.Scenario.Scheduler != "" && core.InClock(kernel.Counter(c)) {
+			continue
+		}
 		if kernel.Counter(c) != kernel.CallsSent && slices.Contains(callPaths, kernel.Counter(c)) {
 			continue
 		}
@@ -738,12 +744,17 @@ func oneOf(noun string) string {
 	return "a " + noun
 }
 
-// KernelTitle names a scenario's kernel: "6.11", "6.11 PREEMPT_RT".
+// KernelTitle names a scenario's kernel, with what is loaded: "6.11", "6.12 PREEMPT_RT with scx_lavd".
 func KernelTitle(s scenario.Scenario) string {
+	title := s.Kernel
 	if s.RT {
-		return s.Kernel + " PREEMPT_RT"
+		title += " PREEMPT_RT"
 	}
-	return s.Kernel
+	if x, err := scx.Lookup(s.Scheduler); err == nil {
+		name, _, _ := strings.Cut(x.Title, ": ")
+		title += " with " + name
+	}
+	return title
 }
 
 func plural(n int, what string) string {

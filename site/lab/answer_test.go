@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,48 @@ func TestTables(t *testing.T) {
 	}
 	if len(a.Published) != 1 || a.Published[0].Rows[0].Arm != "SM_IDLE v2" || a.Published[0].Rows[1].Mark != "1" || !strings.HasPrefix(a.Published[0].Notes[0], "No prediction: ") {
 		t.Errorf("published %+v", a.Published)
+	}
+}
+
+// The table of a scheduler's clock has what the counters say, and the list of counters no longer.
+func TestClock(t *testing.T) {
+	s := parse(t, "?m=apu-8&k=6.12&scx=lavd&w=messaging&arm=&arm=scx-now-v1&runs=1")
+	r := core.NewResult(s)
+	for arm := range int64(2) {
+		p := core.Part{Job: core.Job{Arm: int(arm)}, Done: true, Events: 1, Hists: make([]stats.Hist, 1), Counters: make([]int64, kernel.NumCounters), Time: make([]int64, kernel.NumTimes)}
+		for range 50 {
+			p.Hists[0].Add(1000) // 20 messages each
+		}
+		p.Counters[kernel.ExtCalls+kernel.Counter(kernel.ExtRunning)] = 200
+		p.Counters[kernel.ClockUses+kernel.Counter(kernel.ExtRunning)] = 400
+		p.Counters[kernel.ClockReads+kernel.Counter(kernel.ExtRunning)] = 400 - 300*arm
+		p.Counters[kernel.ClockUsesRemote], p.Counters[kernel.ClockHitsRemote] = 40, 10*arm
+		p.Counters[kernel.ClockMissUnpinned] = 100 * arm
+		p.Counters[kernel.ExtKicks] = 7
+		r.Put(&p)
+	}
+	a := NewAnswer(r, false)
+	var got []string
+	for _, row := range a.Clock.Rows {
+		for _, c := range row.Cells {
+			got = append(got, strings.ReplaceAll(strings.Join([]string{row.Name, c.Calls, c.Asked, c.Reads, c.Saved}, " "), "\u00a0", " "))
+		}
+	}
+	want := []string{"running 200 400 400 0.0 %", "running 200 400 100 75.0 %", "all 200 400 400 0.0 %", "all 200 400 100 75.0 %"}
+	if !slices.Equal(got, want) || a.Clock.Unit != "per 1000 messages" {
+		t.Errorf("%q, %s: want %q", got, a.Clock.Unit, want)
+	}
+	if ways := a.Clock.Ways; len(ways) != 1 || ways[0].Help != "remote lock" || ways[0].Change != "+25.0" {
+		t.Errorf("ways %+v", ways)
+	}
+	if misses := a.Clock.Misses; len(misses) != 1 || misses[0].Help != "unpinned" || misses[0].Cells[1] != "100" {
+		t.Errorf("misses %+v", misses)
+	}
+	if len(a.Counters) != 1 || a.Counters[0].Name != "scx_kicks" {
+		t.Errorf("counters %+v", a.Counters)
+	}
+	if a := NewAnswer(core.NewResult(s), true); len(a.Clock.Rows) != 0 || len(a.Clock.Misses) != 0 {
+		t.Errorf("of nothing: %+v", a.Clock)
 	}
 }
 

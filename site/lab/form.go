@@ -12,6 +12,7 @@ import (
 	"schedlab/core/machine"
 	"schedlab/core/patch"
 	"schedlab/core/scenario"
+	"schedlab/core/scx"
 	"schedlab/core/workload"
 	"schedlab/site/chart"
 )
@@ -33,6 +34,7 @@ func formOf(s scenario.Scenario) Form {
 	if s.RT {
 		f.set("rt", "1")
 	}
+	f.set("scx", s.Scheduler)
 	f.set("w", s.Workload)
 	if w, err := workload.Lookup(s.Workload); err == nil {
 		for i := range min(len(w.Params), len(s.Params)) {
@@ -63,10 +65,10 @@ func formOf(s scenario.Scenario) Form {
 // Text returns what stands in the field of a key: "" if there is none.
 func (f *Form) Text(key string) string { return f.texts[key] }
 
-// set puts a text in a field. A changed constant, check or a list of idle states that is
+// set puts a text in a field. A changed constant, check, a scheduler or a list of idle states that is
 // emptied goes back to its default.
 func (f *Form) set(key, text string) {
-	if text == "" && (key == "check" || key == "idle" || key == "rt" || strings.HasPrefix(key, "c.")) {
+	if text == "" && (key == "check" || key == "idle" || key == "rt" || key == "scx" || strings.HasPrefix(key, "c.")) {
 		delete(f.texts, key)
 		f.keys = slices.DeleteFunc(f.keys, func(k string) bool { return k == key })
 		return
@@ -92,12 +94,13 @@ func (f *Form) parse() (scenario.Scenario, []scenario.Problem) {
 	return scenario.Parse("?" + b.String())
 }
 
-// choose returns the form of s with another machine, kernel or workload (key
-// m, k or w). What has its default keeps its default, which may be another
+// choose returns the form of s with another machine, kernel, scheduler or workload (key
+// m, k, scx or w); a scheduler that the kernel can't have brings one that can along. What has its default keeps its default, which may be another
 // one then; a workload's parameters don't outlive it, nor do the idle states of a machine.
 // What else does not go with the choice is lost, which is said.
 func choose(s scenario.Scenario, key, value string) (f Form, lost []scenario.Problem) {
 	drop := []string{key}
+	var more []string
 	switch key {
 	case "m":
 		drop = append(drop, "idle")
@@ -108,13 +111,22 @@ func choose(s scenario.Scenario, key, value string) (f Form, lost []scenario.Pro
 				drop = append(drop, w.Params[i].Key)
 			}
 		}
+	case "scx":
+		if instead := kernelFor(s, value); instead != s.Kernel {
+			drop, more = append(drop, "k"), append(more, "k="+url.QueryEscape(instead))
+			lost = append(lost, scenario.Problem{Key: "k", Value: s.Kernel, Notice: true,
+				Want: fmt.Sprintf("has no sched_ext, so that Linux %s is simulated instead", instead)})
+		}
 	}
 	pieces := strings.Split(strings.TrimPrefix(s.Query(), "?"), "&")
 	pieces = slices.DeleteFunc(pieces, func(piece string) bool {
 		k, _, _ := strings.Cut(piece, "=")
 		return slices.Contains(drop, k)
 	})
-	pieces = append(pieces, key+"="+url.QueryEscape(value))
+	pieces = append(pieces, more...)
+	if key != "scx" || value != "" {
+		pieces = append(pieces, key+"="+url.QueryEscape(value))
+	}
 	near, problems := scenario.Parse("?" + strings.Join(pieces, "&"))
 	for _, p := range problems {
 		if !p.Notice {
@@ -122,6 +134,21 @@ func choose(s scenario.Scenario, key, value string) (f Form, lost []scenario.Pro
 		}
 	}
 	return formOf(near), lost
+}
+
+// kernelFor returns the kernel on which a scheduler is simulated: that of s, or else the oldest one that can have it.
+func kernelFor(s scenario.Scenario, scheduler string) string {
+	base, err := kernel.LookupBase(s.Kernel)
+	if err != nil || scheduler == "" || base.SchedExt {
+		return s.Kernel
+	}
+	oldest := s.Kernel
+	for i := range kernel.Bases { // newest first, behind the default one
+		if kernel.Bases[i].SchedExt {
+			oldest = kernel.Bases[i].Key
+		}
+	}
+	return oldest
 }
 
 // An Option is one value of a choice: a short title, which a narrow field
@@ -151,6 +178,21 @@ func Kernels() (list []Option) {
 	return list
 }
 
+// Schedulers lists the sched_ext schedulers that can be loaded, behind none at all.
+func Schedulers(s scenario.Scenario) (list []Option) {
+	none := Option{Title: "none", Brief: "The kernel's own classes schedule all tasks."}
+	for i := range scx.Schedulers {
+		x := &scx.Schedulers[i]
+		o := option(x.Key, x.Title, ": ", x.Brief)
+		if instead := kernelFor(s, x.Key); instead != s.Kernel {
+			o.Title += ", on Linux " + instead
+			none.Brief = fmt.Sprintf("Linux %s has no sched_ext: to choose a scheduler goes to Linux %s, the first kernel with it.", s.Kernel, instead)
+		}
+		list = append(list, o)
+	}
+	return append([]Option{none}, list...)
+}
+
 func Workloads() (list []Option) {
 	for _, w := range workload.Workloads {
 		list = append(list, option(w.Key, w.Title, ": ", w.Brief))
@@ -160,12 +202,7 @@ func Workloads() (list []Option) {
 
 // Metrics lists what runs of a scenario can be judged by.
 func Metrics(s scenario.Scenario) (list []Option) {
-	w, err := workload.Lookup(s.Workload)
-	on, unknown := machine.Lookup(s.Machine)
-	if err != nil || unknown != nil || len(s.Params) != len(w.Params) {
-		return nil
-	}
-	for _, m := range w.Metrics(on, s.Params) {
+	for _, m := range s.Figures() {
 		list = append(list, Option{Key: m.Key, Title: m.Name, Brief: "in " + m.Unit + "; " + m.Better + " is better"})
 	}
 	return list

@@ -150,7 +150,7 @@ func (s *State) startSoon() {
 }
 
 // Set puts a text in the field of a key for good and runs the question. A
-// choice of machine, kernel or workload takes the defaults of what depends on it along.
+// choice of machine, kernel, scheduler or workload takes the defaults of what depends on it along.
 func (s *State) Set(key, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *State) Choose(key, text string) {
 func (s *State) put(key, text string) {
 	var lost []scenario.Problem
 	switch key {
-	case "m", "k", "w":
+	case "m", "k", "scx", "w":
 		s.form, lost = choose(s.asked, key, text)
 	default:
 		s.form.set(key, text)

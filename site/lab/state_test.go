@@ -376,6 +376,40 @@ func TestChoosing(t *testing.T) {
 	})
 }
 
+// A scheduler goes to a kernel that can have it, and goes with one that can't; what needs it goes with it.
+func TestChoosingAScheduler(t *testing.T) {
+	at(t, "?numipi=500&arm=&arm=sm-idle-v1", func(d *desk) {
+		for _, step := range []struct {
+			do    func()
+			query string // what the link has besides what it had
+			says  string // the first notice
+		}{
+			{func() { d.Set("scx", "lavd") }, "&k=6.12&scx=lavd&numipi=500", "k=6.11: has no sched_ext, so that Linux 6.12 is simulated instead"},
+			{func() { d.Set("scx", "rusty") }, "&k=6.12&scx=rusty&numipi=500", ""},
+			{func() { d.SetPatch(0, "scx-now", true) }, "&k=6.12&scx=rusty&numipi=500&arm=scx-now", ""},
+			{func() { d.Set("metric", "clock_reads") }, "&k=6.12&scx=rusty&numipi=500&metric=clock_reads&arm=scx-now", ""},
+			{func() { d.Set("k", "6.14") }, "&k=6.14&scx=rusty&numipi=500&metric=clock_reads", "arm=scx-now: left out with this choice: want patches that apply: scx-now applies to 6.12, not to 6.14"},
+			{func() { d.Set("scx", "bpfland") }, "&k=6.14&scx=bpfland&numipi=500&metric=clock_reads", ""},
+			{func() { d.Set("scx", "") }, "&k=6.14&numipi=500", "metric=clock_reads: left out with this choice: want elapsed"},
+			{func() { d.Set("scx", "simple") }, "&k=6.14&scx=simple&numipi=500", ""},
+			{func() { d.Set("k", "6.11") }, "&numipi=500", "scx=simple: left out with this choice: want a kernel with sched_ext, k=6.12 or k=6.14: 6.11 has none"},
+		} {
+			step.do()
+			v := d.View()
+			begin := strings.TrimSuffix(scenario.Default().Query(), "&")
+			if got := strings.TrimPrefix(v.Asked.Query(), begin); got != step.query {
+				t.Errorf("the question is %s, want %s", got, step.query)
+			}
+			if list := v.LinkProblems(); step.says == "" && len(list) > 0 || step.says != "" && (len(list) == 0 || list[0] != step.says) {
+				t.Errorf("%s: the page says %q, want %q", step.query, list, step.says)
+			}
+			if v.Mistakes() != 0 || v.Form.Text("scx") != v.Asked.Scheduler {
+				t.Errorf("%s: %d mistakes, %q in the list", step.query, v.Mistakes(), v.Form.Text("scx"))
+			}
+		}
+	})
+}
+
 func TestIdleStates(t *testing.T) {
 	at(t, "?numipi=500", func(d *desk) {
 		on := func() (list []string) {
@@ -582,6 +616,28 @@ func TestChoices(t *testing.T) {
 	}
 	if arm := newArm(s, [][]string{nil}); arm != nil {
 		t.Errorf("without SMT 5.4 can have %q", arm)
+	}
+	s = scenario.Default()
+	s.Kernel = "6.12"
+	reasons := func() map[string]string {
+		m := map[string]string{}
+		for _, c := range Choices(s, nil) {
+			m[c.Key] = c.Reason
+		}
+		return m
+	}
+	if r := reasons(); !strings.HasPrefix(r["scx-now"], "scx-now needs a sched_ext scheduler: scx=lavd, ") || r["nohz-csd"] != "" {
+		t.Errorf("without a scheduler: %q", r)
+	}
+	s.Scheduler = "lavd"
+	if r := reasons(); r["scx-now"] != "" || r["scx-now-v1"] != "" || !strings.Contains(r["nohz-csd"], "about the fair class") || !strings.Contains(r["scx-ktime"], "applies to 6.14") {
+		t.Errorf("with one: %q", r)
+	}
+	if arm := newArm(s, [][]string{nil}); !slices.Equal(arm, []string{"scx-now"}) {
+		t.Errorf("the kernel to compare with has %q", arm)
+	}
+	if got := KernelTitle(s); got != "6.12 with scx_lavd" {
+		t.Errorf("the kernel is %q", got)
 	}
 	if got := ArmTitle([]string{"sm-idle-v2.fast", "sm-idle-v1"}); got != "SM_IDLE v2 (fast only) + SM_IDLE v1" {
 		t.Errorf("title %q", got)

@@ -181,6 +181,90 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						}
 					}
 				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				{
+					vgparent := vgn
+					_ = vgparent
+					if c.Fresh.has(calls) {
+						{
+							vgcompKey := vugu.MakeCompKey(0x7ADA1532B72F73FF^vgin.CurrentPositionHash(), vgiterkey)
+							// ask BuildEnv for prior instance of this specific component
+							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Clock)
+							if vgcomp == nil {
+								// create new one if needed
+								vgcomp = new(Clock)
+								vgin.BuildEnv.WireComponent(vgcomp)
+							}
+							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+							vgcomp.Answer = c.Answer
+							vgcomp.Width = c.Width
+							vgout.Components = append(vgout.Components, vgcomp)
+							vgn = &vugu.VGNode{Component: vgcomp}
+							vgparent.AppendChild(vgn)
+						}
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				{
+					vgparent := vgn
+					_ = vgparent
+					if c.Fresh.has(calls) {
+						{
+							vgcompKey := vugu.MakeCompKey(0x6D91A9F6C95DCD39^vgin.CurrentPositionHash(), vgiterkey)
+							// ask BuildEnv for prior instance of this specific component
+							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Table)
+							if vgcomp == nil {
+								// create new one if needed
+								vgcomp = new(Table)
+								vgin.BuildEnv.WireComponent(vgcomp)
+							}
+							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+							vgcomp.Basis = c.Answer.Basis
+							vgcomp.Heads = c.Answer.Arms
+							vgcomp.Rows = c.Answer.Clock.Ways
+							vgcomp.Width = c.Width
+							vgcomp.Name = "clock-ways"
+							vgcomp.Title = "Wakeups and the cached clock"
+							vgcomp.Change = "points"
+							vgcomp.Note = "share of the times asked for in runnable and enqueue that came from it, by the way of the wakeup"
+							vgout.Components = append(vgout.Components, vgcomp)
+							vgn = &vugu.VGNode{Component: vgcomp}
+							vgparent.AppendChild(vgn)
+						}
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				{
+					vgparent := vgn
+					_ = vgparent
+					if c.Fresh.has(calls) {
+						{
+							vgcompKey := vugu.MakeCompKey(0x4948825A9C55748F^vgin.CurrentPositionHash(), vgiterkey)
+							// ask BuildEnv for prior instance of this specific component
+							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Table)
+							if vgcomp == nil {
+								// create new one if needed
+								vgcomp = new(Table)
+								vgin.BuildEnv.WireComponent(vgcomp)
+							}
+							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+							vgcomp.Basis = c.Answer.Basis
+							vgcomp.Heads = c.Answer.Arms
+							vgcomp.Note = "misses " + c.Answer.Clock.Unit
+							vgcomp.Rows = c.Answer.Clock.Misses
+							vgcomp.Width = c.Width
+							vgcomp.Name = "clock-misses"
+							vgcomp.Title = "Why the cached clock missed"
+							vgcomp.Change = "change"
+							vgout.Components = append(vgout.Components, vgcomp)
+							vgn = &vugu.VGNode{Component: vgcomp}
+							vgparent.AppendChild(vgn)
+						}
+					}
+				}
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
 			vgparent.AppendChild(vgn)
@@ -196,7 +280,7 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					if c.Fresh.has(statistics) {
 						{
-							vgcompKey := vugu.MakeCompKey(0x6D91A9F6C95DCD39^vgin.CurrentPositionHash(), vgiterkey)
+							vgcompKey := vugu.MakeCompKey(0x7D92AF93BBECF712^vgin.CurrentPositionHash(), vgiterkey)
 							// ask BuildEnv for prior instance of this specific component
 							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Table)
 							if vgcomp == nil {

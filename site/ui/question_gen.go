@@ -327,11 +327,33 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "switches"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "two kernel"}}}
 			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
+				{
+					vgcompKey := vugu.MakeCompKey(0x8955168C7E64F571^vgin.CurrentPositionHash(), vgiterkey)
+					// ask BuildEnv for prior instance of this specific component
+					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Picker)
+					if vgcomp == nil {
+						// create new one if needed
+						vgcomp = new(Picker)
+						vgin.BuildEnv.WireComponent(vgcomp)
+					}
+					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.Kind = when(c.View.Form.Text("scx") != "", "scheduler")
+					vgcomp.Narrow = true
+					vgcomp.Options = lab.Schedulers(c.View.Asked)
+					vgcomp.Problem = c.View.Problem("scx")
+					vgcomp.State = c.State
+					vgcomp.Value = c.View.Form.Text("scx")
+					vgcomp.Key = "scx"
+					vgcomp.Label = "sched_ext scheduler"
+					vgout.Components = append(vgout.Components, vgcomp)
+					vgn = &vugu.VGNode{Component: vgcomp}
+					vgparent.AppendChild(vgn)
+				}
 				{
 					vgcompKey := vugu.MakeCompKey(0x2148E1CD942CD7CA^vgin.CurrentPositionHash(), vgiterkey)
 					// ask BuildEnv for prior instance of this specific component
@@ -433,7 +455,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			if len(c.metrics()) > 1 {
 				{
-					vgcompKey := vugu.MakeCompKey(0x8955168C7E64F571^vgin.CurrentPositionHash(), vgiterkey)
+					vgcompKey := vugu.MakeCompKey(0x9EAD98AF79925653^vgin.CurrentPositionHash(), vgiterkey)
 					// ask BuildEnv for prior instance of this specific component
 					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Picker)
 					if vgcomp == nil {
@@ -537,7 +559,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			{
-				vgcompKey := vugu.MakeCompKey(0x9EAD98AF79925653^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0xBF5097D1B2C4CF0C^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
 				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Picker)
 				if vgcomp == nil {

@@ -189,7 +189,7 @@ func TestBasis(t *testing.T) {
 		s.app.folds.Toggle("counters", false)
 		html := s.html()
 		pieces := regexp.MustCompile(`<section class="block|<figure|<p class="verdict`).Split(html, -1)[1:]
-		if len(pieces) != 7 { // verdict, histogram, account, calls, statistics, published, counters
+		if len(pieces) != 10 { // verdict, histogram, account, calls, the clock with its wakeups and misses, statistics, published, counters
 			t.Fatalf("%d parts with figures", len(pieces))
 		}
 		for i, piece := range pieces {
@@ -426,6 +426,48 @@ func TestAbout(t *testing.T) {
 		}
 		if n, of := strings.Count(html, `aria-label="about it: `), strings.Count(html, ">about it<"); n != of {
 			t.Errorf("%d of %d links have names of their own", n, of)
+		}
+	})
+}
+
+// A scheduler is chosen from a list beside the kernel, brings a kernel that can have it along, and has its patches and
+// tables.
+func TestScheduler(t *testing.T) {
+	open(t, runner{}, "?m=apu-8&w=messaging&group=1&nr_loops=2&runs=1&bg=quiet", func(s *screen) {
+		html := s.done()
+		for _, want := range []string{`value="lavd"`, "scx_lavd, on Linux 6.12", "Linux 6.11 has no sched_ext: to choose a scheduler goes to Linux 6.12"} {
+			if !strings.Contains(html, want) {
+				t.Errorf("before one is chosen the page does not say %q", want)
+			}
+		}
+		if hidden := regexp.MustCompile(`data-table="clock[^"]*"[^>]*hidden="hidden"`).FindAllString(html, -1); len(hidden) != 3 {
+			t.Errorf("of the tables of the clock %d are hidden, want 3", len(hidden))
+		}
+		s.fire("select#f-scx", "change", typed("lavd"))
+		if got, want := s.bar[len(s.bar)-1], current+"&m=apu-8&k=6.12&scx=lavd&w=messaging&group=1&nr_loops=2&bg=quiet&runs=1"; got != want {
+			t.Errorf("the link is %s, want %s", got, want)
+		}
+		html = s.done()
+		for _, want := range []string{"k=6.11: has no sched_ext, so that Linux 6.12 is simulated instead", `href="catalogue.html#scheduler-lavd"`, "6.12 with scx_lavd",
+			`value="clock_reads"`, "clock reads per 1000 messages", "runnable", "per 1000 messages"} {
+			if !strings.Contains(html, want) {
+				t.Errorf("with lavd the page does not say %q", want)
+			}
+		}
+		s.app.State.AddArm()
+		if got := s.bar[len(s.bar)-1]; !strings.Contains(got, "&arm=&arm=scx-now&") {
+			t.Errorf("the kernel to compare with is that of %s", got)
+		}
+		html = s.done()
+		if shown := regexp.MustCompile(`<section[^>]*data-table="clock[^"]*"[^>]*>`).FindAllString(html, -1); len(shown) != 3 || strings.Contains(strings.Join(shown, ""), "hidden") {
+			t.Errorf("the tables of the clock are %q", shown)
+		}
+		s.fire("select#f-k", "change", typed("6.11"))
+		if got := s.bar[len(s.bar)-1]; strings.Contains(got, "scx") {
+			t.Errorf("on a kernel without sched_ext: %s", got)
+		}
+		if html := s.html(); !strings.Contains(html, "scx=lavd: left out with this choice: want a kernel with sched_ext") {
+			t.Error("the page does not say that the scheduler is gone")
 		}
 	})
 }

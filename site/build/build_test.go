@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"html"
 	"io"
 	"maps"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/andybalholm/brotli"
+
+	"schedlab/core/scenario"
 )
 
 func small() map[string][]byte {
@@ -164,5 +167,27 @@ func TestWrite(t *testing.T) {
 	os.WriteFile(filepath.Join(other, "thesis.txt"), nil, 0o666)
 	if err := write(other, page, forms); err == nil || !strings.Contains(err.Error(), "name an empty folder") {
 		t.Error(err)
+	}
+}
+
+// Every link of the catalogue to a scenario is one, and every entry can be found.
+func TestCatalogueLinks(t *testing.T) {
+	doc, err := catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`href="\./(\?[^"]*)"`).FindAllStringSubmatch(string(doc), -1)
+	for _, m := range links {
+		if _, problems := scenario.Parse(html.UnescapeString(m[1])); len(problems) > 0 {
+			t.Errorf("%s: %v", m[1], problems)
+		}
+	}
+	if len(links) < len(scenario.Machines())+len(scenario.Patches())+len(scenario.Schedulers()) {
+		t.Errorf("%d links to scenarios", len(links))
+	}
+	for _, want := range []string{`id="scheduler-lavd"`, `href="#scheduler-rusty"`, `?v=1&amp;k=6.14&amp;scx=lavd&amp;arm=&amp;arm=scx-ktime`, `id="machine-apu-8"`, `id="counters"`} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("no %s in the catalogue", want)
+		}
 	}
 }

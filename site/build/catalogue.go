@@ -5,12 +5,14 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/patch"
 	"schedlab/core/scenario"
+	"schedlab/core/scx"
 	"schedlab/core/sim"
 	"schedlab/core/workload"
 	"schedlab/site/chart"
@@ -30,12 +32,13 @@ type latency struct {
 // one and what only it needs is no part of that.
 func catalogue() ([]byte, error) {
 	t, err := template.New("catalogue").Funcs(template.FuncMap{
-		"join":   func(list []string) string { return strings.Join(list, ", ") },
-		"cpus":   func(list []int16) string { return scenario.FormatCPUs(list) },
-		"time":   func(t sim.Time) string { return chart.Time(float64(t) / 1000) },
-		"spread": spread,
-		"cost":   cost,
-		"clock":  func(m *machine.Machine) string { return fmt.Sprintf("%g GHz", float64(m.KHz)/1e6) },
+		"join":     func(list []string) string { return strings.Join(list, ", ") },
+		"cpus":     func(list []int16) string { return scenario.FormatCPUs(list) },
+		"time":     func(t sim.Time) string { return chart.Time(float64(t) / 1000) },
+		"spread":   spread,
+		"cost":     cost,
+		"simulate": simulate,
+		"clock":    func(m *machine.Machine) string { return fmt.Sprintf("%g GHz", float64(m.KHz)/1e6) },
 		"domains": func(m *machine.Machine) []*machine.Domain {
 			if len(m.Domains) == 0 {
 				return nil
@@ -57,6 +60,7 @@ func catalogue() ([]byte, error) {
 		"Machines":    machine.Catalogue(),
 		"Patches":     patch.Patches,
 		"Kernels":     kernel.Bases,
+		"Schedulers":  scx.Schedulers,
 		"Workloads":   workload.Workloads,
 		"Backgrounds": workload.Backgrounds,
 		"Costs":       kernel.Costs,
@@ -64,6 +68,19 @@ func catalogue() ([]byte, error) {
 		"Counters":    kernel.Counters,
 	})
 	return b.Bytes(), err
+}
+
+// simulate returns the query of a scenario with a patch: on the default kernel if that can have it, else on one that can,
+// with a scheduler if it needs one.
+func simulate(p patch.Patch) template.URL {
+	q := "v=1"
+	if k := scenario.Default().Kernel; !slices.Contains(p.Bases, k) {
+		q += "&k=" + p.Bases[0]
+	}
+	if p.NeedsExt {
+		q += "&scx=" + scenario.Schedulers()[0]
+	}
+	return template.URL(q + "&arm=&arm=" + p.Key) // of our own making
 }
 
 func spread(f machine.Figure) string {

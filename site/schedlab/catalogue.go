@@ -12,6 +12,7 @@ import (
 	"schedlab/core/machine"
 	"schedlab/core/patch"
 	"schedlab/core/scenario"
+	"schedlab/core/scx"
 	"schedlab/core/sim"
 	"schedlab/core/workload"
 )
@@ -31,6 +32,7 @@ func catalogues() []command {
 	return []command{
 		list("machines", "MACHINE", "list the machines, or show one with its sources", machines),
 		list("kernels", "KERNEL", "list the kernels, or show one", kernels),
+		list("schedulers", "SCHEDULER", "list the sched_ext schedulers, or show one", schedulers),
 		list("patches", "PATCH", "list the patches, or show one with its parts and its fate", patches),
 		list("workloads", "WORKLOAD", "list the workloads, or show one with its parameters", workloads),
 		list("backgrounds", "BACKGROUND", "list the backgrounds, or show one", backgrounds),
@@ -263,12 +265,13 @@ type kernelData struct {
 	WakeupGran    json.Number       `json:"wakeup_granularity_ns"`
 	MigrationCost json.Number       `json:"migration_cost_ns"`
 	BusyFactor    int64             `json:"busy_factor"`
+	SchedExt      bool              `json:"sched_ext"`
 }
 
 func kernels() []entry {
 	var list []entry
 	for _, b := range kernel.Bases {
-		d := kernelData{b.Key, b.Title, b.Brief, b.Note, b.HZ, b.Preemption, b.Policy.String(), ns(b.BaseSlice), ns(b.CFS.Latency), ns(b.CFS.MinGranularity), ns(b.CFS.WakeupGranularity), ns(b.MigrationCost), b.BusyFactor}
+		d := kernelData{b.Key, b.Title, b.Brief, b.Note, b.HZ, b.Preemption, b.Policy.String(), ns(b.BaseSlice), ns(b.CFS.Latency), ns(b.CFS.MinGranularity), ns(b.CFS.WakeupGranularity), ns(b.MigrationCost), b.BusyFactor, b.SchedExt}
 		list = append(list, entry{b.Key, b.Title, d, func(p *printer) {
 			p.field("brief", b.Brief)
 			p.field("note", b.Note)
@@ -282,6 +285,30 @@ func kernels() []entry {
 			}
 			p.field("migration", b.MigrationCost.String()+" after running, a task counts as cache-hot")
 			p.field("balancing", fmt.Sprintf("%d times rarer on a busy CPU", b.BusyFactor))
+			if b.SchedExt {
+				p.field("sched_ext", "scx="+strings.Join(scenario.Schedulers(), ", "))
+			}
+		}})
+	}
+	return list
+}
+
+type schedulerData struct {
+	Key   string `json:"key"`
+	Title string `json:"title"`
+	Link  string `json:"link"`
+	Brief string `json:"brief"`
+	Note  string `json:"note"`
+}
+
+func schedulers() []entry {
+	var list []entry
+	for i := range scx.Schedulers {
+		x := &scx.Schedulers[i]
+		list = append(list, entry{x.Key, x.Title, schedulerData{x.Key, x.Title, x.Link, x.Brief, x.Note}, func(p *printer) {
+			p.field("source", x.Link)
+			p.field("brief", x.Brief)
+			p.field("note", x.Note)
 		}})
 	}
 	return list
@@ -297,6 +324,7 @@ type patchData struct {
 	Show     string     `json:"show"`
 	Bases    []string   `json:"bases"`
 	Excludes []string   `json:"excludes"`
+	NeedsExt bool       `json:"needs_sched_ext"`
 	Parts    []partData `json:"parts"`
 }
 
@@ -308,7 +336,7 @@ type partData struct {
 func patches() []entry {
 	var list []entry
 	for _, patch := range patch.Patches {
-		d := patchData{patch.Key, patch.Title, patch.Link, patch.Brief, patch.Story, patch.Fate, patch.Show, patch.Bases, patch.Excludes, nil}
+		d := patchData{patch.Key, patch.Title, patch.Link, patch.Brief, patch.Story, patch.Fate, patch.Show, patch.Bases, patch.Excludes, patch.NeedsExt, nil}
 		for _, part := range patch.Parts {
 			d.Parts = append(d.Parts, partData{part.Key, part.Text})
 		}
@@ -318,7 +346,11 @@ func patches() []entry {
 			p.field("story", patch.Story)
 			p.field("fate", patch.Fate)
 			p.field("shown by", patch.Show)
-			p.field("applies to", strings.Join(patch.Bases, ", "))
+			on := strings.Join(patch.Bases, ", ")
+			if patch.NeedsExt {
+				on += ", with a sched_ext scheduler"
+			}
+			p.field("applies to", on)
 			p.field("excludes", strings.Join(patch.Excludes, ", "))
 			for i, part := range patch.Parts {
 				name := "parts"

@@ -46,7 +46,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "runs=0"}, "schedlab: runs=0: want a whole number from 1 to 1000\n"},
 		{[]string{"run", "https://example.org/lab/?runs=0#x"}, "schedlab: runs=0: want a whole number from 1 to 1000\n"},
 		{[]string{"run", "?runs=1000000000"}, "schedlab: runs=1000000000: want a whole number from 1 to 1000\n"},
-		{[]string{"run", "?frobnicate=1"}, "schedlab: frobnicate=1: want a known key: one of v, model, m, k, rt, w, numipi, …"},
+		{[]string{"run", "?frobnicate=1"}, "schedlab: frobnicate=1: want a known key: one of v, model, m, k, rt, scx, w, numipi, …"},
 		{[]string{"run", "?m=cray-1"}, "schedlab: m=cray-1: want one of epyc-2x64, …"},
 		{[]string{"run", "?k=2.4"}, "schedlab: k=2.4: want …"},
 		{[]string{"run", "?arm=&arm=sm-idle-v9"}, "schedlab: arm=sm-idle-v9: want one of select-idle-core, irq-nosync, always-ipi, skip-newidle, notify-ipi, nohz-csd, sm-idle-v1, sm-idle-v2…"},
@@ -185,6 +185,7 @@ func TestCatalogues(t *testing.T) {
 	}{
 		{"machines", scenario.Machines()},
 		{"kernels", scenario.Kernels()},
+		{"schedulers", scenario.Schedulers()},
 		{"patches", scenario.Patches()},
 		{"workloads", scenario.Workloads()},
 		{"backgrounds", scenario.Backgrounds()},

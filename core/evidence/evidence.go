@@ -34,6 +34,7 @@ type Table struct {
 
 	States      []State // backgrounds that its runs may have had; nil: that of the scenario
 	NotModelled string  // why the model is not to be judged by it
+	AnyMachine  bool    // the post does not say on what: the scenario's is one of those it may have been
 }
 
 // An Arm is one kernel of a table.
@@ -85,7 +86,7 @@ type Use struct {
 	For     string // which constant, and how
 }
 
-// Find returns the tables that s models: those of its machine, kernel and workload with the same
+// Find returns the tables that s models: those of its machine, kernel, scheduler and workload with the same
 // parameters. The number of events in a run may differ, since figures are
 // compared per event, and so may arms, background, runs, seed and constants.
 func Find(s scenario.Scenario) []*Table {
@@ -97,7 +98,7 @@ func Find(s scenario.Scenario) []*Table {
 		}
 		m, _ := scenario.Parse(t.Scenario)
 		w, err := workload.Lookup(s.Workload)
-		if err != nil || s.Metric != m.Metric || s.Machine != m.Machine || s.Kernel != m.Kernel || s.Workload != m.Workload || s.Idle != nil || s.RT || len(s.Params) != len(m.Params) {
+		if err != nil || s.Metric != m.Metric || s.Machine != m.Machine && !t.AnyMachine || s.Kernel != m.Kernel || s.Scheduler != m.Scheduler || s.Workload != m.Workload || s.Idle != nil || s.RT || len(s.Params) != len(m.Params) {
 			continue
 		}
 		same := true

@@ -40,8 +40,10 @@ func parse(field string) float64 {
 }
 
 // Rows lists them: those of hackbench and pgbench with the patch against sync wakeups from
-// interrupts, of the test robot with SM_IDLE, and of select_idle_core.
-var Rows = sync.OnceValue(func() []*Table { return slices.Concat(hackbenchRows(), pgbenchRows(), robotRows(), idleCoreRows()) })
+// interrupts, of the test robot with SM_IDLE, of select_idle_core, and of the clock of sched_ext.
+var Rows = sync.OnceValue(func() []*Table {
+	return slices.Concat(hackbenchRows(), pgbenchRows(), robotRows(), idleCoreRows(), clockRows())
+})
 
 // posting is a table of two printed means.
 func posting(thread, key, title, source, link, note, patch string, better stats.Better, before, after float64, used string) *Table {

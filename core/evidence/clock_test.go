@@ -78,7 +78,7 @@ func TestClockReads(t *testing.T) {
 	for i, row := range clockRows() {
 		for j, m := range machines {
 			x := &results[i][j]
-			line := fmt.Sprintf("| %s | %s | published %.0f |", strings.TrimPrefix(row.Key, "scx-now-"), m, row.Arms[1].Printed[0].Value)
+			line := fmt.Sprintf("| %s | %s | published %.0f |", strings.TrimPrefix(row.Key, "scx-now-v1-"), m, row.Arms[1].Printed[0].Value)
 			for arm := 1; arm < len(versions); arm++ {
 				line += fmt.Sprintf(" %s %.1f (%.1f) |", versions[arm][0], x.saved[arm], x.own[arm])
 			}

@@ -115,7 +115,7 @@ func (f family) String() string {
 func (f family) check(t *testing.T, m *machine.Machine, bg string, shallow bool) {
 	const base, ipi, skip, notify, fast = 0, 1, 2, 3, 4
 	const flag, behind = 0, 1
-	small := m.Key == "laptop" || m.Key == "vm-2"
+	small := m.Key == "laptop" || m.Key == "apu-8" || m.Key == "vm-2"
 	for arm := range f.path {
 		if arm == ipi && f.path[arm][flag] != 0 {
 			t.Errorf("a call went by flag, though all are to interrupt: %v", f)
@@ -132,6 +132,12 @@ func (f family) check(t *testing.T, m *machine.Machine, bg string, shallow bool)
 			}
 		}
 	case small || !shallow:
+	case bg == "pair" && len(m.Nodes) == 1:
+		// A balance pass over all of it finds the pair, can't move it, looks again without its CPU, and so clears
+		// the overloaded flag: nothing walks.
+		if b := f.path[base][behind]; b > 2 {
+			t.Errorf("%d %% of the calls wait behind schedule(): %v", b, f)
+		}
 	case bg == "pair":
 		if b := f.path[base][behind]; b < 10 || b > 52 {
 			t.Errorf("%d %% of the calls wait behind schedule(): %v", b, f)

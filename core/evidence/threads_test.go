@@ -55,7 +55,7 @@ func TestRows(t *testing.T) {
 	}
 	printed["select-idle-core-power9"] = 30.03
 	for _, r := range read("scx-clock-reads") {
-		printed[strings.Replace(r[0], "scx_", "scx-now-", 1)] = parse(r[1])
+		printed["scx-now-v1-"+r[0]] = parse(r[1])
 	}
 	keys := map[string]bool{}
 	for _, row := range rows {

@@ -34,7 +34,7 @@ var posted = []struct {
 	{"schbench, test robot", "sm-idle-robot-schbench-request_latency_90%_us-12.5%-mthread-16-workers", 1000},
 	{"netperf, test robot", "sm-idle-robot-netperf-TCP_RR-25%", 20},
 	{"schbench on POWER9", "select-idle-core-power9", 3000},
-	{"clock reads of scx_lavd", "scx-now-lavd", 10},
+	{"clock reads of scx_lavd", "scx-now-v1-scx_lavd", 10},
 }
 
 // Presets lists the default scenario, those that model published runs, one that

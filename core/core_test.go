@@ -90,6 +90,13 @@ func randomScenario(r *sim.Rand) string {
 	m, k := pick(scenario.Machines()), pick(scenario.Kernels())
 	arms := func(patched string) string {
 		base, _ := kernel.LookupBase(k)
+		if base.SchedExt && r.Below(2) == 0 {
+			list := map[string][]string{
+				"6.12": {"scx-now-v1", "scx-now-v4", "scx-now", "scx-queued-wakeup", "scx-now,scx-queued-wakeup", "always-ipi"},
+				"6.14": {"scx-ktime", "scx-queued-wakeup", "scx-ktime,scx-queued-wakeup", "always-ipi"},
+			}[k]
+			return "&arm=&arm=" + pick(list) + "&k=" + k + "&scx=" + pick(scenario.Schedulers())
+		}
 		if _, err := patch.Apply(base, strings.Split(patched, ",")); err != nil {
 			return "&arm=&k=" + k
 		}

@@ -250,6 +250,14 @@ func TestScreenshots(t *testing.T) {
 			b.wait(is("done"))
 			b.click("[data-view=select_idle_core]")
 		}},
+		{"scheduler", "?m=laptop&k=6.12&scx=lavd&w=messaging&group=4&nr_loops=5&thread=1&metric=clock_reads&arm=&arm=scx-now-v1&bg=housekeeping&runs=6", func(b *tab) {
+			b.wait(is("done"))
+			if eval[bool](b, `document.querySelector(".foldline")?.getClientRects().length > 0`) {
+				b.click(".foldline")
+			}
+			b.click("details.counters summary")
+			b.click("[data-arm='1'] .edit")
+		}},
 		{"delivery", small, func(b *tab) {
 			b.wait(is("done"))
 			b.click("[data-view=delivery]")

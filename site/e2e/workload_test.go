@@ -54,6 +54,55 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
+// TestScheduler: a kernel with sched_ext, a scheduler for it and versions of its clock are chosen by keyboard and pointer,
+// give the command's bits, and have their tables; a scheduler brings its kernel along, and goes with it.
+func TestScheduler(t *testing.T) {
+	b := newTab(t, assets(t))
+	start := fmt.Sprintf("?v=1&model=%d", core.Model)
+	const rest = "&w=messaging&group=1&nr_loops=2&thread=1"
+	b.open(start + "&m=apu-8" + rest + "&bg=quiet&runs=2")
+	b.wait(live)
+	at := func(middle string) string { return start + "&m=apu-8" + middle + "&bg=quiet&runs=2" }
+	reach := func(middle string) {
+		t.Helper()
+		b.wait(fmt.Sprintf("location.search == %q", at(middle)))
+	}
+	b.choose("#f-k", "6.12")
+	reach("&k=6.12" + rest)
+	b.click("[data-arm='0'] .edit")
+	b.wait(`document.querySelector("[data-patch=scx-now] input").disabled && document.querySelector("[data-patch=scx-now]").innerText.includes("needs a sched_ext scheduler")`)
+	b.choose("#f-scx", "rusty")
+	reach("&k=6.12&scx=rusty" + rest)
+	b.choose("#f-metric", "clock_reads")
+	b.click(".arms .add")
+	reach("&k=6.12&scx=rusty" + rest + "&metric=clock_reads&arm=&arm=scx-now")
+	b.click("[data-arm='1'] [data-patch=scx-now] input")
+	b.click("[data-arm='1'] [data-patch=scx-now-v1] input")
+	b.wait(`document.querySelector("[data-arm='1'] [data-patch=scx-now-v4] input").disabled`)
+	b.focus("[data-arm='1'] [data-patch=scx-queued-wakeup] input")
+	b.press(" ")
+	link := "&k=6.12&scx=rusty" + rest + "&metric=clock_reads&arm=&arm=scx-now-v1,scx-queued-wakeup"
+	reach(link)
+	s, problems := scenario.Parse(at(link))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	b.finish(s)
+	shown := eval[string](b, `document.querySelector("[data-table=clock]").innerText`)
+	for _, want := range []string{"runnable", "all", "saved", "scx clock v1"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the table of the clock has no %q: %s", want, shown)
+		}
+	}
+	b.choose("#f-k", "6.11")
+	reach(rest + "&arm=")
+	if said := eval[string](b, `document.querySelector("form.ask .problems").innerText`); !strings.Contains(said, "scx=rusty: left out with this choice") {
+		t.Errorf("of the scheduler the page says %q", said)
+	}
+	b.choose("#f-scx", "lavd")
+	reach("&k=6.12&scx=lavd" + rest)
+}
+
 // TestPresets: each question that is offered is asked by a click, and has its answer begun.
 func TestPresets(t *testing.T) {
 	b := newTab(t, assets(t))

@@ -349,7 +349,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgcomp.State = c.State
 					vgcomp.Value = c.View.Form.Text("scx")
 					vgcomp.Key = "scx"
-					vgcomp.Label = "sched_ext scheduler"
+					vgcomp.Label = "sched_ext"
 					vgout.Components = append(vgout.Components, vgcomp)
 					vgn = &vugu.VGNode{Component: vgcomp}
 					vgparent.AppendChild(vgn)

@@ -222,8 +222,11 @@ func (b *tab) wait(expression string) {
 	b.Helper()
 	const patience = time.Minute
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if eval[bool](b, "!!("+expression+")") {
+		// A page that is just being loaded has no answer.
+		if is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is {
 			return
+		} else if err != nil && !strings.Contains(err.Error(), "navigated") {
+			b.Fatalf("%s: %v", expression, err)
 		}
 		if time.Now().After(deadline) {
 			b.Fatalf("after %v still not: %s\nthe page, at %s, begins with: %s", patience, expression,

@@ -70,7 +70,7 @@ func TestScheduler(t *testing.T) {
 	b.choose("#f-k", "6.12")
 	reach("&k=6.12" + rest)
 	b.click("[data-arm='0'] .edit")
-	b.wait(`document.querySelector("[data-patch=scx-now] input").disabled && document.querySelector("[data-patch=scx-now]").innerText.includes("needs a sched_ext scheduler")`)
+	b.wait(`document.querySelector("[data-patch=scx-now] input")?.disabled && document.querySelector("[data-patch=scx-now]").innerText.includes("needs a sched_ext scheduler")`)
 	b.choose("#f-scx", "rusty")
 	reach("&k=6.12&scx=rusty" + rest)
 	b.choose("#f-metric", "clock_reads")
@@ -78,7 +78,7 @@ func TestScheduler(t *testing.T) {
 	reach("&k=6.12&scx=rusty" + rest + "&metric=clock_reads&arm=&arm=scx-now")
 	b.click("[data-arm='1'] [data-patch=scx-now] input")
 	b.click("[data-arm='1'] [data-patch=scx-now-v1] input")
-	b.wait(`document.querySelector("[data-arm='1'] [data-patch=scx-now-v4] input").disabled`)
+	b.wait(`document.querySelector("[data-arm='1'] [data-patch=scx-now-v4] input")?.disabled`)
 	b.focus("[data-arm='1'] [data-patch=scx-queued-wakeup] input")
 	b.press(" ")
 	link := "&k=6.12&scx=rusty" + rest + "&metric=clock_reads&arm=&arm=scx-now-v1,scx-queued-wakeup"

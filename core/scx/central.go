@@ -14,7 +14,7 @@ var central = Scheduler{
 	Link:  "https://github.com/sched-ext/scx/blob/main/scheds/c/README.md",
 	Brief: "CPUs that run out of tasks tell the central one, which hands them tasks from one queue, without a slice: a timer ends turns.",
 	Note: "As in Linux 6.12 and scx 1.0.6 to 1.0.8, from its documentation. CPU 0 is the central one. Wakeups are steered there. Turns end after 20 ms, by a timer of 1 ms, if somebody " +
-		"waits. Pinned kernel threads go first on their CPU. Assumed: the timer reads the clock once each time; a task that the central CPU hands over takes the CPU that has " +
+		"waits. Pinned kernel threads go first on their CPU. Assumed: the timer reads the clock once each time; the central CPU's own task keeps its turn while that CPU decides for others; a task that it hands over takes the CPU that has " +
 		"asked for one at once; other tasks that may run on one CPU only wait in that CPU's own queue; a task that may not run on the CPU that asks goes to a queue that all CPUs " +
 		"look into, and an idle CPU is told. There is no limit to how many tasks are handed over at a time.",
 	Load: func(x *kernel.Ext) kernel.ExtOps {
@@ -22,7 +22,7 @@ var central = Scheduler{
 		c.asks = make([]bool, len(x.Machine().CPUs))
 		c.since = make([]sim.Time, len(x.Machine().CPUs))
 		for i := range c.since {
-			c.since[i] = notRunning
+			c.since[i], c.asks[i] = notRunning, i != centralCPU // all idle
 		}
 		x.StartTimer(centralTimer)
 		return kernel.ExtOps{
@@ -30,7 +30,7 @@ var central = Scheduler{
 			SelectCPU: c.selectCPU,
 			Enqueue:   c.enqueue,
 			Dispatch:  c.dispatch,
-			Running:   func(kernel.TaskID) { c.since[x.CPU()] = x.Now() },
+			Running:   c.running,
 			Stopping:  func(kernel.TaskID, bool) { c.since[x.CPU()] = notRunning },
 			Timer:     c.timer,
 			Enable:    func(t kernel.TaskID) { c.held = grow(c.held, t) },
@@ -54,6 +54,15 @@ type centralSched struct {
 	fallback kernel.DSQ
 	asks     []bool     // by CPU: it has run out of tasks
 	since    []sim.Time // by CPU: when its task began to run
+	over     bool       // the turn of the central CPU's task has ended
+}
+
+func (c *centralSched) running(kernel.TaskID) {
+	cpu := c.x.CPU()
+	c.since[cpu] = c.x.Now()
+	if cpu == centralCPU {
+		c.over = false
+	}
 }
 
 // selectCPU steers wakeups to the central CPU.
@@ -82,7 +91,7 @@ func (c *centralSched) enqueue(t kernel.TaskID, f kernel.EnqFlags) {
 	}
 }
 
-func (c *centralSched) dispatch(cpu int, _ kernel.TaskID) {
+func (c *centralSched) dispatch(cpu int, prev kernel.TaskID) {
 	if cpu != centralCPU {
 		if !c.x.MoveToLocal(c.fallback) {
 			c.asks[cpu] = true
@@ -97,6 +106,10 @@ func (c *centralSched) dispatch(cpu int, _ kernel.TaskID) {
 		if c.asks[to] && c.hand(to) {
 			c.asks[to] = false
 		}
+	}
+	if prev != kernel.NoTask && !c.over {
+		c.x.SetSlice(prev, kernel.SliceInf) // it was disturbed in its turn
+		return
 	}
 	if !c.x.MoveToLocal(c.fallback) {
 		c.hand(centralCPU)
@@ -132,6 +145,7 @@ func (c *centralSched) timer() {
 			continue
 		}
 		if c.waiting.n > 0 || c.x.Queued(c.fallback) > 0 || c.x.Queued(kernel.LocalOn(cpu)) > 0 {
+			c.over = c.over || cpu == centralCPU
 			c.x.Kick(cpu, kernel.KickPreempt)
 		}
 	}

@@ -46,7 +46,7 @@ func load(t testing.TB, key, m, kern string, seed uint32, check bool) *kernel.Ke
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernel.New(kernel.Config{Machine: mach, Base: base, Costs: kernel.CostsOn(mach), Seed: seed, Check: check, Ext: s.Load})
+	k, err := kernel.New(kernel.Config{Machine: mach, Base: base, Costs: kernel.CostsOn(mach), Seed: seed, Check: check, Ext: s.Load, Budget: 20_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,16 +139,16 @@ func TestSchedulers(t *testing.T) {
 		key := Schedulers[i].Key
 		sum := map[kernel.Callback][2]int64{}
 		for j, m := range machines {
-			factors := []int{20, 300}
+			factors := []int{20, 1000}
 			if j >= 2 {
-				factors = []int{35}
+				factors = []int{25}
 			}
 			for _, factor := range factors {
 				kern := "6.12"
 				if factor < 100 { // there a cached clock can stand behind that of another CPU
 					kern = "6.14"
 				}
-				k := load(t, key, m, kern, uint32(j), true)
+				k := load(t, key, m, kern, uint32(2+j), true)
 				mix(t, k, factor)
 				s := finish(t, k)
 				for b := range kernel.Callback(kernel.NumCallbacks) {

@@ -232,7 +232,10 @@ func lavdPenalty(service, average int64, known bool) int64 {
 	if average <= 0 || service <= average {
 		return 1000
 	}
-	return min(1000+(service-average)*1000/average, 2000)
+	if service/2 >= average {
+		return 2000
+	}
+	return 1000 + (service-average)/(average/1000+1)
 }
 
 // lavdDeadline is how far the deadline of a task is.

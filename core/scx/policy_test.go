@@ -65,7 +65,7 @@ func TestLavdArithmetic(t *testing.T) {
 		{"wakes often", lavdCritical(10, 1000, ms, 100), lavdCritical(10, 10, ms, 100)},
 		{"runs shortly", lavdCritical(10, 10, 100*us, 100), lavdCritical(10, 10, 15*ms, 100)},
 		{"weighs more", lavdCritical(10, 10, ms, 400), lavdCritical(10, 10, ms, 100)},
-		{"greedy", lavdPenalty(150, 100, true), lavdPenalty(100, 100, true)},
+		{"greedy", lavdPenalty(150_000, 100_000, true), lavdPenalty(100_000, 100_000, true)},
 		{"not critical", lavdDeadline(ms, 1000, 100), lavdDeadline(ms, 1000, 900)},
 		{"has run for long", lavdDeadline(5*ms, 1000, 100), lavdDeadline(ms, 1000, 100)},
 	} {
@@ -73,7 +73,9 @@ func TestLavdArithmetic(t *testing.T) {
 			t.Errorf("%s: %d, else %d", c.name, c.more, c.than)
 		}
 	}
-	for _, c := range []struct{ service, average, want int64 }{{0, 0, 1000}, {10, 0, 1000}, {50, 100, 1000}, {150, 100, 1500}, {900, 100, 2000}} {
+	for _, c := range []struct{ service, average, want int64 }{
+		{0, 0, 1000}, {10, 0, 1000}, {50, 100, 1000}, {1_500_000, 1_001_000, 1498}, {900, 100, 2000}, {1 << 62, 1 << 61, 2000}, {1<<62 - 1, 1 << 61, 1999},
+	} {
 		if got := lavdPenalty(c.service, c.average, true); got != c.want {
 			t.Errorf("lavdPenalty(%d, %d) = %d, want %d", c.service, c.average, got, c.want)
 		}

@@ -5,11 +5,11 @@ const ipistormNote = "The patch is set beside the model's v2; without PREEMPT_RT
 
 // unreported are the backgrounds that the runs may have had.
 var unreported = []State{
-	{"quiet", "nothing else runs: the overloaded flag stays down, and what is left is the race between sender and target"},
-	{"housekeeping", "kernel threads wake now and then, on CPUs of their own"},
-	{"busy", "two tasks meet on one CPU now and then: the overloaded flag comes and goes, and calls walk while it is up"},
-	{"pair", "two tasks share one CPU all the time: the flag stays up, and every newidle balance walks"},
-	{"mixed", "both"},
+	{Background: "quiet", Cause: "nothing else runs: the overloaded flag stays down, and what is left is the race between sender and target"},
+	{Background: "housekeeping", Cause: "kernel threads wake now and then, on CPUs of their own"},
+	{Background: "busy", Cause: "two tasks meet on one CPU now and then: the overloaded flag comes and goes, and calls walk while it is up"},
+	{Background: "pair", Cause: "two tasks share one CPU all the time: the flag stays up, and every newidle balance walks"},
+	{Background: "mixed", Cause: "both"},
 }
 
 var ipistorm = []*Table{

@@ -18,7 +18,7 @@ type Verdict string
 const (
 	Agrees        Verdict = "AGREES"         // within the tolerance
 	Disagrees     Verdict = "DISAGREES"      // outside of it
-	NotIdentified Verdict = "NOT IDENTIFIED" // several states that the poster did not report give it
+	NotIdentified Verdict = "NOT IDENTIFIED" // some states that the poster did not report give it, and others do not
 	NoPower       Verdict = "NO POWER"       // it would have come out whatever the model was like
 	NotModelled   Verdict = "NOT MODELLED"
 )
@@ -35,11 +35,15 @@ const (
 	Prediction  Kind = "prediction"
 )
 
-// A State is a background that a table's runs may have had, since its poster did not say.
+// A State is what a table's runs may have had, since its poster did not say: a background, or a machine.
 type State struct {
-	Background string
-	Cause      string // what makes the baseline slow in it
+	Background string // "": the scenario's
+	Machine    string // "": the scenario's
+	Cause      string // what it does
 }
+
+// String names the state as links do.
+func (s State) String() string { return s.Machine + s.Background }
 
 // A Trial is a scenario to simulate, by which figures of a table are judged.
 type Trial struct {
@@ -72,7 +76,12 @@ func (t *Table) Trials(quick bool) []Trial {
 	}
 	var trials []Trial
 	for _, state := range t.States {
-		s.Background = state.Background
+		if state.Machine != "" {
+			s.Machine, s.Runs = state.Machine, fewRuns
+		}
+		if state.Background != "" {
+			s.Background = state.Background
+		}
 		trials = append(trials, Trial{t, state, s})
 	}
 	return trials
@@ -157,9 +166,9 @@ func Judge(t *Table, trials []Trial, results []*core.Result) []Finding {
 			}
 			off := tolerance.off(f.Published.V, x.V)
 			if off <= 1 {
-				agree = append(agree, trials[j].State.Background)
+				agree = append(agree, trials[j].State.String())
 			}
-			say = append(say, fmt.Sprintf("%s %.4g", trials[j].State.Background, x.V))
+			say = append(say, fmt.Sprintf("%s %.4g", trials[j].State, x.V))
 			if off < best {
 				best = off
 				f.Simulated = x
@@ -168,7 +177,7 @@ func Judge(t *Table, trials []Trial, results []*core.Result) []Finding {
 			}
 			idle = idle && unchanged(results[j], t, arm)
 		}
-		f.judge(t, tolerance, agree, say, idle)
+		f.judge(t, agree, say, idle)
 		list = append(list, f)
 	}
 	for arm := range t.Arms {
@@ -179,8 +188,8 @@ func Judge(t *Table, trials []Trial, results []*core.Result) []Finding {
 	return list
 }
 
-// judge sets the verdict: by the states that agree, of which idle says that in none the patch has changed anything.
-func (f *Finding) judge(t *Table, tolerance Tolerance, agree, say []string, idle bool) {
+// judge sets the verdict: by the states that agree, out of as many as say something; idle tells that in none the patch has changed anything.
+func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	change := f.Figure == string(Improvement)
 	switch {
 	case t.NotModelled != "":
@@ -192,12 +201,15 @@ func (f *Finding) judge(t *Table, tolerance Tolerance, agree, say []string, idle
 		f.note("no run differs by anything from the one without the patch: it changes no step that this workload takes")
 	case len(agree) == 0:
 		f.Verdict = Disagrees
-	case len(agree) > 1:
+	case len(agree) > 1 && len(agree) < len(say):
 		f.Verdict = NotIdentified
 		f.note("so it comes out under " + strings.Join(agree, ", "))
 	default:
 		f.Verdict = Agrees
-		if agree[0] != "" {
+		switch {
+		case len(agree) > 1:
+			f.note("so it comes out in every state")
+		case len(say) > 1:
 			f.note("under " + agree[0] + " alone")
 		}
 	}
@@ -312,11 +324,11 @@ func distribution(t *Table, arm int, trials []Trial, results []*core.Result) (f 
 		fit := fit(published, model)
 		p := min(fit.P, fit.PLikes)
 		w := fit.weakest()
-		say = append(say, fmt.Sprintf("%s: p %.3f by distance, %.3f by likelihood, power at least %.0f %% (%s)", trials[i].State.Background, fit.P, fit.PLikes, 100*w.Share, w.Wrong))
+		say = append(say, fmt.Sprintf("%s: p %.3f by distance, %.3f by likelihood, power at least %.0f %% (%s)", trials[i].State.String(), fit.P, fit.PLikes, 100*w.Share, w.Wrong))
 		if p >= stats.Alpha {
-			likely = append(likely, trials[i].State.Background)
+			likely = append(likely, trials[i].State.String())
 			if w.Share < 0.5 {
-				weak = append(weak, trials[i].State.Background)
+				weak = append(weak, trials[i].State.String())
 			}
 		}
 		if p > best {
@@ -329,12 +341,15 @@ func distribution(t *Table, arm int, trials []Trial, results []*core.Result) (f 
 		f.Verdict = Disagrees
 	case len(weak) == len(likely):
 		f.Verdict = NoPower
-	case len(likely) > 1:
+	case len(likely) > 1 && len(likely) < len(results):
 		f.Verdict = NotIdentified
 		f.note("likely under " + strings.Join(likely, ", "))
-	default:
+	case len(likely) == 1:
 		f.Verdict = Agrees
 		f.note("likely under " + likely[0] + " alone")
+	default:
+		f.Verdict = Agrees
+		f.note("likely in every state")
 	}
 	f.note(strings.Join(say, "; "))
 	return f, true

@@ -59,7 +59,7 @@ func resultOf(s scenario.Scenario, base, own []float64) *core.Result {
 func TestVerdicts(t *testing.T) {
 	row := Rows()[0] // hackbench: 430 → 442 ms, one group; ±8 % on the level, no change beyond 3 %
 	states := *row
-	states.States = []State{{"quiet", "x"}, {"busy", "y"}}
+	states.States = []State{{Background: "quiet"}, {Background: "busy"}, {Background: "pair"}}
 	out := *row
 	out.NotModelled = "for a reason"
 	used := *row
@@ -79,9 +79,10 @@ func TestVerdicts(t *testing.T) {
 		{"nothing moves", row, [][2]float64{{430, 430}}, Agrees, NoPower, Prediction},
 		{"fitted", &used, [][2]float64{{430, 431}}, Agrees, Agrees, Calibration},
 		{"left out", &out, [][2]float64{{430, 431}}, NotModelled, NotModelled, Prediction},
-		{"two states", &states, [][2]float64{{430, 431}, {440, 441}}, NotIdentified, NotIdentified, Prediction},
-		{"one state of two", &states, [][2]float64{{430, 431}, {600, 700}}, Agrees, Agrees, Prediction},
-		{"no state of two", &states, [][2]float64{{300, 400}, {600, 700}}, Disagrees, Disagrees, Prediction},
+		{"two states of three", &states, [][2]float64{{430, 431}, {440, 441}, {600, 700}}, NotIdentified, NotIdentified, Prediction},
+		{"all states", &states, [][2]float64{{430, 431}, {440, 441}, {440, 441}}, Agrees, Agrees, Prediction},
+		{"one state of three", &states, [][2]float64{{430, 431}, {600, 700}, {600, 700}}, Agrees, Agrees, Prediction},
+		{"no state of three", &states, [][2]float64{{300, 400}, {600, 700}, {600, 700}}, Disagrees, Disagrees, Prediction},
 	} {
 		trials := c.table.Trials(true)
 		var results []*core.Result

@@ -189,7 +189,7 @@ var Counters = describeCounters([NumCounters]Info{
 	ClockMissUnpinned:   {"clock_miss_unpinned", "misses of the cached clock after the run queue's lock was unpinned, in dispatch and behind it"},
 	ClockMissRemote:     {"clock_miss_remote", "misses under another run queue's lock: that one's clock is valid, and the lookup is of this CPU's"},
 	ClockMissUnlocked:   {"clock_miss_unlocked", "misses where no run queue is locked"},
-	ClockMissRefreshed:  {"clock_miss_refreshed", "misses because the cached time was no later than the one given before (v4)"},
+	ClockMissRefreshed:  {"clock_miss_refreshed", "misses because the cached time was earlier than the one given before (v1 to v3), or no later than the update before (v4)"},
 	ClockUsesLocal:      {"clock_uses_local", "times asked for in runnable and enqueue, waking a task on the waker's CPU"},
 	ClockUsesRemote:     {"clock_uses_remote", "the same, waking one on another CPU under its run queue's lock"},
 	ClockUsesQueued:     {"clock_uses_queued", "the same, waking one from the call queue of its CPU"},
@@ -221,7 +221,7 @@ func describeCounters(list [NumCounters]Info) [NumCounters]Info {
 type ledger struct {
 	from sim.Time // where its first entry begins
 	n    int
-	e    [32]entry
+	e    []entry // n of them count
 }
 
 type entry struct {
@@ -234,11 +234,7 @@ func (l *ledger) add(k *Kernel, kind TimeKind, d sim.Time) {
 		l.e[l.n-1].d += d
 		return
 	}
-	if l.n == len(l.e) {
-		k.broken("a path charged more than %d kinds of work without passing time", len(l.e))
-		return
-	}
-	l.e[l.n] = entry{kind, d}
+	l.e = append(l.e[:l.n], entry{kind, d})
 	l.n++
 }
 
@@ -257,7 +253,7 @@ func (l *ledger) settle(k *Kernel, t sim.Time) {
 		l.from += e.d
 	}
 	if i > 0 {
-		copy(l.e[:], l.e[i:l.n])
+		copy(l.e, l.e[i:l.n])
 		l.n -= i
 	}
 }

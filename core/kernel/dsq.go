@@ -75,7 +75,7 @@ func (x *Ext) put(by *cpu, q *dsq, d DSQ, t int32, f EnqFlags) {
 	switch {
 	case e.toTimed:
 		e.key, q.timed = e.vtime, true
-	case f&EnqHead != 0:
+	case f&(EnqHead|EnqPreempt) != 0:
 		q.front--
 		e.key = q.front
 	default:

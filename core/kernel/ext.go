@@ -66,10 +66,10 @@ type EnqFlags uint8
 
 // The flags.
 const (
-	EnqWakeup  EnqFlags = 1 << iota // it has been woken, or is new
+	EnqWakeup  EnqFlags = 1 << iota // it has been woken
 	EnqLast                         // it is the last one of its CPU (see ExtOps.EnqLast)
 	EnqHead                         // for Insert: at the head of the queue
-	EnqPreempt                      // for Insert, into a local queue: the task that runs there gives way
+	EnqPreempt                      // for Insert: at the head, and in a local queue the task that runs there gives way
 )
 
 // KickFlags say how Kick tells a CPU to look for work.
@@ -109,6 +109,8 @@ type Ext struct {
 	global dsq
 	queues []dsq
 	order  int64
+
+	lag sim.Time // machine.Machine.ClockLag in this run
 
 	idle, cores CPUSet   // CPUs that idle, and those whose whole core does
 	caches      []CPUSet // by CPU: those that share its last-level cache; nil: no others
@@ -151,6 +153,10 @@ func (k *Kernel) loadExt(load func(*Ext) ExtOps) error {
 		}
 	}
 	k.ext = x
+	if f := &k.m.ClockLag; f.Source != "" {
+		boot := k.initial.Fork(uint32(n) + 1)
+		x.lag = spread(f, int16(boot.Below(drawn)))
+	}
 	x.enter(&k.cpus[0], nil, ExtTimer, wayNone)
 	x.ops = load(x)
 	if x.ops.Timeout == 0 {
@@ -233,14 +239,18 @@ func (k *Kernel) disableExt(c *cpu, id int32) {
 func (k *Kernel) enqueueTaskExt(by, c *cpu, t int32, way wakeWay) {
 	x := k.ext
 	tk := &k.tasks[t]
+	f := EnqWakeup
+	if !tk.started {
+		f = 0 // it is new
+	}
 	tk.cpu, tk.queued, tk.started = c.id, true, true
 	k.account(c, func() { k.listAdd(&c.rq.runnable, t) })
 	tk.ext.waitSince = c.rq.clock
 	if x.ops.Runnable != nil {
 		x.call(by, c, ExtRunnable, way)
-		x.ops.Runnable(t, EnqWakeup)
+		x.ops.Runnable(t, f)
 	}
-	x.enqueue(by, c, t, EnqWakeup, way)
+	x.enqueue(by, c, t, f, way)
 }
 
 // enqueue hands task t, on c's run queue, to where SelectCPU has put it, or to the scheduler.
@@ -435,19 +445,19 @@ func (x *Ext) setNext(c *cpu, next int32) {
 	if x.ops.Running != nil {
 		x.call(c, c, ExtRunning, wayNone)
 		x.ops.Running(next)
-		if k.base.ExtClock == ClockNowV1 {
-			k.unpin(c)
-		}
+	}
+	if k.base.ExtClock == ClockNowV1 { // after a callback that may have taken long, whether there is one or not
+		k.unpin(c)
 	}
 }
 
 // updateIdle notes that c goes idle, or ends to be.
 func (x *Ext) updateIdle(c *cpu, idle bool) {
 	k := x.k
+	if k.base.ExtClock == ClockNowV1 {
+		k.unpin(c)
+	}
 	if x.ops.UpdateIdle != nil {
-		if k.base.ExtClock == ClockNowV1 {
-			k.unpin(c)
-		}
 		x.call(c, c, ExtUpdateIdle, wayNone)
 		x.ops.UpdateIdle(int(c.id), idle)
 		if !x.ops.KeepIdle {
@@ -570,7 +580,7 @@ func (x *Ext) Queued(d DSQ) int {
 	return q.n
 }
 
-// Insert puts t, with this slice, at the end of a dispatch queue: t is what SelectCPU or Enqueue is called
+// Insert puts t, with this slice (0: what it has left), at the end of a dispatch queue: t is what SelectCPU or Enqueue is called
 // for, or in Dispatch any task that Enqueue has been given and that is in no queue.
 func (x *Ext) Insert(t TaskID, d DSQ, slice sim.Time, f EnqFlags) { x.insert(t, d, slice, f, false) }
 
@@ -605,7 +615,10 @@ func (x *Ext) insert(t TaskID, d DSQ, slice sim.Time, f EnqFlags, timed bool) {
 		x.eject("task %s was inserted by %s, where that can't be", name, Callbacks[x.callback])
 		return
 	}
-	e.slice = max(slice, 1)
+	if slice > 0 {
+		e.slice = slice
+	}
+	e.slice = max(e.slice, 1)
 	if x.callback != ExtDispatch {
 		e.to, e.toTimed, e.toFlags = d, timed, f
 		return

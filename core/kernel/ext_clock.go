@@ -9,12 +9,16 @@ import "schedlab/core/sim"
 //
 // The versions of that idea differ in what a read does that finds the clock invalid, and in what else ends its
 // validity. A read through versions 1 to 4 makes it valid again, though no lock may be held; as merged it does not.
+//
+// Versions 1 to 3 read sched_clock() where the cached time is sched_clock_cpu()'s, and on x86 that one lags behind. They
+// promise that time never goes back on a CPU, so they compare the cached time with the one that they gave last, and read the
+// hardware where it is earlier: which it always is after an update, once they have read the hardware.
 
 // An extClock is a run queue's cached clock.
 type extClock struct {
 	at    sim.Time // SCX_RQ_CLK: what it says
 	valid bool
-	prev  sim.Time // v1: the time that was last given on this CPU; v4: what the clock said before it was last updated
+	prev  sim.Time // v1: the time that was given last; v4: what the clock said before it was last updated
 }
 
 // updateRQClock brings the clock of c's run queue up to what CPU by has got to.
@@ -27,7 +31,11 @@ func (k *Kernel) updateRQClock(by, c *cpu) {
 	if e := &c.rq.ext; k.base.ExtClock == ClockNowV4 {
 		e.prev = e.at
 	}
-	c.rq.ext.set(c.rq.clock)
+	at := c.rq.clock
+	if k.base.ExtClock == ClockNowV1 {
+		at -= k.ext.lag
+	}
+	c.rq.ext.set(at)
 }
 
 // unpin ends the validity of the cached clock, as the lock of c's run queue is given up or let go.
@@ -45,7 +53,8 @@ func (x *Ext) Now() sim.Time {
 		k.counters[ClockUsesLocal+Counter(x.way-wayLocal)]++
 	}
 	e := &c.rq.ext
-	stale := k.base.ExtClock == ClockNowV4 && e.at <= e.prev
+	at := min(e.at, c.t) // another CPU's path may have got ahead of this one's
+	stale := k.base.ExtClock == ClockNowV4 && e.at <= e.prev || k.base.ExtClock == ClockNowV1 && at < e.prev
 	if k.base.ExtClock == ClockHardware || !e.valid || stale {
 		return x.missed(e)
 	}
@@ -53,13 +62,11 @@ func (x *Ext) Now() sim.Time {
 	if wakes {
 		k.counters[ClockHitsLocal+Counter(x.way-wayLocal)]++
 	}
-	at := min(e.at, c.t) // another CPU's path may have got ahead of this one's
 	if age := int64((c.t - at) / sim.Nanosecond); age > k.counters[ClockOldest] {
 		k.counters[ClockOldest] = age
 	}
 	if k.base.ExtClock == ClockNowV1 {
-		e.prev = max(e.prev, at)
-		return e.prev
+		e.prev = at
 	}
 	return at
 }
@@ -85,8 +92,7 @@ func (x *Ext) missed(e *extClock) sim.Time {
 	switch k.base.ExtClock {
 	case ClockNowV1:
 		e.set(c.t)
-		e.prev = max(e.prev, c.t)
-		return e.prev
+		e.prev = c.t
 	case ClockNowV4:
 		e.prev = e.at
 		e.set(c.t)
@@ -108,7 +114,7 @@ const (
 	ClockMissUnpinned  = numByCall + iota // in a section of the own run queue, whose lock was unpinned since the clock was updated
 	ClockMissRemote                       // in a section of another CPU's run queue: that one's clock is valid
 	ClockMissUnlocked                     // outside of such sections
-	ClockMissRefreshed                    // v4: the cached time was no later than the one given before
+	ClockMissRefreshed                    // the cached time was earlier than the one given before (v1), or no later than the update before (v4)
 	ClockUsesLocal                        // in Runnable and Enqueue, waking a task here
 	ClockUsesRemote                       // waking one on another CPU, under its lock
 	ClockUsesQueued                       // waking one from the CPU's call queue

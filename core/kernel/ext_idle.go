@@ -128,17 +128,19 @@ func (x *Ext) ClaimIdle(cpu int) bool {
 	return true
 }
 
-// PickIdle claims an idle CPU of the set (nil: any) on which t may run, if core is set one whose whole core idles.
-// It returns -1 if there is none.
+// PickIdle claims an idle CPU of the set (nil: any) on which t may run: one whose whole core idles, if there is one, and if
+// core is set no other. It returns -1 if there is none.
 func (x *Ext) PickIdle(t TaskID, in CPUSet, core bool) int {
 	x.k.pay(x.c, TimeExt, CostIdleMask)
 	x.look()
-	set := x.idle
-	if core {
-		set = x.cores
-	}
 	// Each CPU goes on behind the one that it has found last, so that not all find the same.
-	cpu := set.after(int(x.c.extFound), in, &x.k.tasks[t])
+	cpu := -1
+	if core || x.k.smt {
+		cpu = x.cores.after(int(x.c.extFound), in, &x.k.tasks[t])
+	}
+	if cpu < 0 && !core {
+		cpu = x.idle.after(int(x.c.extFound), in, &x.k.tasks[t])
+	}
 	if cpu < 0 {
 		return -1
 	}

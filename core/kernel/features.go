@@ -66,7 +66,7 @@ type ExtClock uint8
 const (
 	ClockHardware ExtClock = iota // every read is one of the hardware
 	ClockNowV1                    // scx_bpf_clock_get_ns, v1 to v3
-	ClockNowV4                    // scx_bpf_clock_get_ns, v4
+	ClockNowV4                    // scx_bpf_now_ns, v4
 	ClockNow                      // scx_bpf_now, as merged in 6.14
 )
 

@@ -113,6 +113,12 @@ func x2apic() Count {
 		"is assumed: where the firmware asks for physical destinations it writes once for each CPU"}
 }
 
+// stableTSC is the offset between the two clocks of x86, as boot logs have it.
+func stableTSC() Figure {
+	return Figure{2800 * us, 20_300 * us, 1200 * sim.Millisecond, Cited,
+		"eleven boot logs, the last number of \"sched_clock: Marking stable (a, b)->(c, offset)\": from -2.8 ms to -1.2 s, among them -3.6, -12.6, -14.9, -20.3, -31.0 and -92 ms; always negative"}
+}
+
 // apic is the time of an x86 interrupt from the write to the handler's first
 // instruction, by distance.
 func apic() (f [NumDistances]Figure) {
@@ -143,6 +149,7 @@ func milan(t Topology) Machine {
 		IPI:       apic(),
 		Multicast: x2apic(),
 		Shorthand: true,
+		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
 			{"clock", 12 * ns, Measured, "rdtsc on Milan: about 12 ns"},
 			{"relax", 19 * ns, Assumed, "a PAUSE of about 65 cycles at 3.4 GHz on Zen 3"},
@@ -233,6 +240,7 @@ func xeon240() *Machine {
 		IPI:       apic(),
 		Multicast: x2apic(),
 		Shorthand: true,
+		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
 			{"schedule_tail", 200 * ns, Derived, "fitted: ten patched runs without a background then have the published patched mean of 1.43 µs a call, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>"},
 			{"rq_visit", 38 * ns, Derived, "fitted with group_visit to one slow published ipistorm run: about 7.3 µs a call if every other call walks 362 run queues, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>"},
@@ -325,6 +333,7 @@ func xeon128() *Machine {
 		IPI:       apic(),
 		Multicast: x2apic(),
 		Shorthand: true,
+		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
 			{"pipe_write", 90 * ns, Derived, robot("pipe_read", "hackbench-pipe-process at 25 %, 846099 KB/s")},
 			{"pipe_read", 79 * ns, Derived, robot("pipe_write", "hackbench-pipe-process at 25 %, 846099 KB/s")},
@@ -382,6 +391,7 @@ func e5v3() *Machine {
 		IPI:       apic(),
 		Multicast: x2apic(),
 		Shorthand: true,
+		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
 			{"relax", 4 * ns, Cited, "a pause instruction takes about 10 cycles on Intel cores before Skylake"},
 			{"pipe_write", 929 * ns, Derived, oneRow("pipe_read", "process-pipes at 48 groups, 9.3873 s")},
@@ -418,6 +428,7 @@ func epyc2x128() *Machine {
 		IPI:       apic(),
 		Multicast: x2apic(),
 		Shorthand: true,
+		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
 			{"relax", 22 * ns, Assumed, "a PAUSE of about 65 cycles at 3.0 GHz, as on Zen 3"},
 			{"rq_visit", 15 * ns, Assumed, onMilan + "402 visits against a published ratio"},
@@ -450,6 +461,7 @@ func icelake() *Machine {
 		IPI:       apic(),
 		Multicast: x2apic(),
 		Shorthand: true,
+		ClockLag:  stableTSC(),
 		Costs:     []CostFigure{icxClockRead},
 	}
 }
@@ -537,6 +549,7 @@ func zen3Laptop(cores int, khz int64, hit, pause sim.Time, core, llc Figure) Mac
 		},
 		IPI:       apic(),
 		Shorthand: true,
+		ClockLag:  stableTSC(),
 		Multicast: Count{1, Assumed, "boot logs of such laptops say \"physical flat\": without interrupt remapping there is no x2APIC mode, and each CPU has a write of its own"},
 		Costs:     []CostFigure{{"relax", pause, Assumed, "a PAUSE of about 65 cycles at " + ghz + " on Zen 3"}},
 	}
@@ -598,7 +611,8 @@ func vm() *Machine {
 			SameSocket:  never(llc),
 			OtherSocket: never(llc),
 		},
-		IPI: postedIPI(),
+		IPI:      postedIPI(),
+		ClockLag: stableTSC(),
 		Multicast: Count{128, Assumed, "the hypercall KVM_HC_SEND_IPI is for up to 128 vCPUs (Linux commit 4180bf1b655a); that the guest uses it is assumed. " +
 			"It makes no difference to two"},
 		Costs: []CostFigure{

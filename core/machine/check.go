@@ -56,6 +56,11 @@ func (m *Machine) checkFigures() error {
 			return fmt.Errorf("cache line, %v: nearer than %v", d, d-1)
 		}
 	}
+	if f := m.ClockLag; f != (Figure{}) {
+		if err := f.check(); err != nil {
+			return fmt.Errorf("clock lag: %w", err)
+		}
+	}
 	if u := m.Uncore; u.Lo < 1 || u.Lo > u.Hi || u.Hi > 1000 {
 		return fmt.Errorf("uncore from %d to %d %%: must ascend within 1 to 1000", u.Lo, u.Hi)
 	}

@@ -122,6 +122,9 @@ type Machine struct {
 	// Multicast is how many CPUs one write to the interrupt controller reaches at
 	// most, when a call goes to many: those of one MulticastGroup.
 	Multicast Count
+	// ClockLag is how far sched_clock_cpu(), which run queues' clocks are read from, is behind
+	// sched_clock(): an offset that x86 fixes at boot, when it marks its clock stable. Without a source there is none.
+	ClockLag Figure
 	// Shorthand says that one write reaches every CPU but the sender, as x86's
 	// interrupt controllers can, and Linux makes use of it since 5.4.
 	Shorthand bool

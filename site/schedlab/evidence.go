@@ -11,6 +11,7 @@ import (
 	"schedlab/core"
 	"schedlab/core/evidence"
 	"schedlab/core/report"
+	"schedlab/core/scenario"
 	"schedlab/site/lab"
 )
 
@@ -45,7 +46,7 @@ func setupEvidence(flags *flag.FlagSet) func(context.Context, streams, string) e
 			trials := t.Trials(false)
 			results := make([]*core.Result, len(trials))
 			for j := range trials {
-				if results[j], err = try(ctx, s, &trials[j], fmt.Sprintf("%d of %d: %s", i+1, len(tables), t.Key), *workers); err != nil {
+				if results[j], err = try(ctx, s, trials[j].Scenario, fmt.Sprintf("%d of %d: %s", i+1, len(tables), t.Key), *workers); err != nil {
 					return err
 				}
 			}
@@ -63,16 +64,16 @@ func setupEvidence(flags *flag.FlagSet) func(context.Context, streams, string) e
 	}
 }
 
-// try simulates a trial.
-func try(ctx context.Context, s streams, t *evidence.Trial, what string, workers int) (*core.Result, error) {
-	jobs := core.Jobs(t.Scenario)
+// try simulates a scenario to its end.
+func try(ctx context.Context, s streams, question scenario.Scenario, what string, workers int) (*core.Result, error) {
+	jobs := core.Jobs(question)
 	parts := make(chan core.Part)
 	ran := make(chan error, 1)
 	go func() {
-		ran <- lab.Pool{Workers: workers}.Run(ctx, t.Scenario, jobs, parts)
+		ran <- lab.Pool{Workers: workers}.Run(ctx, question, jobs, parts)
 		close(parts)
 	}()
-	result := core.NewResult(t.Scenario)
+	result := core.NewResult(question)
 	progress := newProgress(s.err, len(jobs))
 	progress.what = what
 	fault := ""
@@ -90,7 +91,7 @@ func try(ctx context.Context, s streams, t *evidence.Trial, what string, workers
 		return nil, err
 	}
 	if fault != "" {
-		return nil, fmt.Errorf("a run of %s: %s", t.Scenario.Query(), fault)
+		return nil, fmt.Errorf("a run of %s: %s", question.Query(), fault)
 	}
 	return result, nil
 }

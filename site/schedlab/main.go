@@ -63,6 +63,7 @@ func commands() []command {
 		{"serve", "", "serve the page: the simulator in a browser", setupServe},
 		{"sweep", "[LINK]", "simulate a scenario over a range of a constant or a parameter, or of two", setupSweep},
 		{"evidence", "", "simulate what was published, and say which figures the model agrees with", setupEvidence},
+		{"fit", "", "find again the constants that were fitted to published figures", setupFit},
 	}, catalogues()...)
 }
 

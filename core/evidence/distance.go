@@ -100,18 +100,21 @@ func (f *Fit) weakest() Power {
 	})
 }
 
-// distance returns the greatest distance between the distribution functions of two sorted samples.
+// distance returns the greatest distance between the distribution functions of two sorted samples, of
+// which the second may be large: it is where a value of the first one is, or just before.
 func distance(a, b []float64) (d float64) {
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		v := min(a[i], b[j])
+	n, m := float64(len(a)), float64(len(b))
+	for i := 0; i < len(a); {
+		before, v := i, a[i]
 		for i < len(a) && a[i] == v {
 			i++
 		}
-		for j < len(b) && b[j] == v {
-			j++
+		below, found := slices.BinarySearch(b, v)
+		upTo := below
+		for found && upTo < len(b) && b[upTo] == v {
+			upTo++
 		}
-		d = max(d, math.Abs(float64(i)/float64(len(a))-float64(j)/float64(len(b))))
+		d = max(d, math.Abs(float64(before)/n-float64(below)/m), math.Abs(float64(i)/n-float64(upTo)/m))
 	}
 	return d
 }
@@ -125,6 +128,7 @@ func quantile(sorted []float64, q float64) float64 {
 type density struct {
 	first int
 	log   []float64 // of the share of a bin
+	least float64   // of an empty one
 }
 
 func bin(v float64) int { return int(math.Floor(4 * math.Log2(v))) }
@@ -132,25 +136,25 @@ func bin(v float64) int { return int(math.Floor(4 * math.Log2(v))) }
 // newDensity counts the values of ref, in bins that hold those of others too: an empty one counts as half a value.
 func newDensity(ref, others []float64) density {
 	lo, hi := bin(min(ref[0], others[0])), bin(max(ref[len(ref)-1], others[len(others)-1]))
-	h := density{lo, make([]float64, hi-lo+1)}
+	h := density{first: lo, log: make([]float64, hi-lo+1)}
 	for _, v := range ref {
 		h.log[bin(v)-lo]++
 	}
 	for i, n := range h.log {
 		h.log[i] = math.Log((n + 0.5) / (float64(len(ref)) + 0.5*float64(len(h.log))))
 	}
+	h.least = slices.Min(h.log)
 	return h
 }
 
 // likelihood returns the logarithm of a sample's likelihood, divided by its size. What lies outside of
 // all bins counts like an empty one.
 func (h density) likelihood(sample []float64) (sum float64) {
-	least := slices.Min(h.log)
 	for _, v := range sample {
 		if i := bin(v) - h.first; i >= 0 && i < len(h.log) {
 			sum += h.log[i]
 		} else {
-			sum += least
+			sum += h.least
 		}
 	}
 	return sum / float64(len(sample))

@@ -23,6 +23,8 @@ type Table struct {
 	Key      string
 	Thread   string // what was discussed
 	Title    string
+	Series   string // of which tables it is one: those of a benchmark at other loads; "" if it stands alone
+	Load     string // what tells it from the others of its series
 	Source   string // Message-ID of the post on the linux-kernel list
 	Scenario string // link of the scenario that models the runs; its arms don't matter
 	Note     string // what was assumed about the figures
@@ -147,14 +149,19 @@ type Row struct {
 // the published runs nor from the printed statistics are left out. Whether r
 // models the table is for Find to say.
 func Compare(r *core.Result, t *Table) []Row {
+	return t.rows(r.Metric().Unit, func(patches []string) []float64 { return t.simulated(r, patches) })
+}
+
+// rows lists the figures of a table, given the unit of what a run measures and the simulated runs of an arm.
+func (t *Table) rows(unit string, simulated func(patches []string) []float64) []Row {
 	var rows []Row
-	event := r.Metric().Unit + " per event"
+	event := unit + " per event"
 	if t.Whole {
-		event = r.Metric().Unit
+		event = unit
 	}
-	base := arm{t.PerEvent(0), t.simulated(r, nil)}
+	base := arm{t.PerEvent(0), simulated(nil)}
 	for i, a := range t.Arms {
-		own := arm{t.PerEvent(i), t.simulated(r, a.Patches)}
+		own := arm{t.PerEvent(i), simulated(a.Patches)}
 		for _, name := range []FigureName{Min, Median, Mean, Max, PopulationSD, Spread, Ratio, Improvement, ImprovementMedian} {
 			if i == 0 && (name == Ratio || name == Improvement || name == ImprovementMedian) {
 				continue

@@ -80,11 +80,13 @@ func hackbenchRows() (rows []*Table) {
 		case r[0] == "process-sockets" && groups == 48:
 			used = "unix_write and unix_read of xeon-e5-2699v3"
 		}
-		rows = append(rows, posting(syncThread, "irq-nosync-hackbench-"+r[0]+"-"+r[1],
+		row := posting(syncThread, "irq-nosync-hackbench-"+r[0]+"-"+r[1],
 			fmt.Sprintf("in_task(): hackbench, %s groups, %s, %s, on a 2×18C/36T Xeon E5-2699 v3, Linux 5.18", r[1], how, channel), inTask,
 			fmt.Sprintf("?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=%d&loops=%d&pipe=%d&threads=%d&scale=10000&bg=housekeeping",
 				groups, max(40, min(6000/groups, 1000)), bit(channel == "pipes"), bit(how == "thread")),
-			note, "irq-nosync", "lower", parse(r[2])*1e9, parse(r[3])*1e9, used))
+			note, "irq-nosync", "lower", parse(r[2])*1e9, parse(r[3])*1e9, used)
+		row.Series, row.Load = fmt.Sprintf("hackbench, %s, %s, on a 2×18C/36T Xeon E5-2699 v3", how, channel), count(groups, "group")
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -97,6 +99,7 @@ func pgbenchRows() (rows []*Table) {
 			fmt.Sprintf("in_task(): pgbench, read-only, %s clients, on a 2×18C/36T Xeon E5-2699 v3, Linux 5.18", r[0]), inTask,
 			fmt.Sprintf("?m=xeon-e5-2699v3&k=5.18&w=pgbench&clients=%s&runtime=1000&bg=housekeeping", r[0]),
 			note, "irq-nosync", "higher", parse(r[1]), parse(r[2]), used)
+		row.Series, row.Load = "pgbench, read-only, on a 2×18C/36T Xeon E5-2699 v3", count(int(parse(r[0])), "client")
 		if r[0] == "1" {
 			row.NotModelled = "an artefact: 15 ms a transaction, nearly seventy times what each of six clients needs"
 		}
@@ -142,8 +145,13 @@ func robotRows() (rows []*Table) {
 			}
 			link = fmt.Sprintf("&w=schbench%s&threads=%s&runtime=2000&warmuptime=3000", n, workers)
 		}
-		rows = append(rows, posting(idleThread, "sm-idle-robot-"+r[0]+"-"+metric+"-"+r[2], fmt.Sprintf("SM_IDLE: %s, %s, at %s, on 128 CPUs in 4 nodes", r[0], r[1], r[2]),
-			"8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com", "?m=xeon-128-4n"+link+"&bg=housekeeping", note, "sm-idle-v2", better, parse(r[3]), parse(r[6]), used))
+		row := posting(idleThread, "sm-idle-robot-"+r[0]+"-"+metric+"-"+r[2], fmt.Sprintf("SM_IDLE: %s, %s, at %s, on 128 CPUs in 4 nodes", r[0], r[1], r[2]),
+			"8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com", "?m=xeon-128-4n"+link+"&bg=housekeeping", note, "sm-idle-v2", better, parse(r[3]), parse(r[6]), used)
+		row.Series, row.Load = "Intel's test robot: "+r[0]+", on 128 CPUs in 4 nodes", metric+" at "+load+" %"
+		if r[0] == "schbench" {
+			row.Load = r[2]
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -158,6 +166,13 @@ func idleCoreRows() []*Table {
 		"20191206081654.GA22330@linux.vnet.ibm.com",
 		"?m=power9-smt8&k=5.4&w=schbench&version=old&message-threads=2&runtime=10000&metric=idlecore&bg=housekeeping",
 		note, "select-idle-core", "lower", parse(arms[0][5])*tick, parse(arms[1][5])*tick, "idle_mask and idle_miss of power9-smt8")}
+}
+
+func count(n int, what string) string {
+	if n > 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func bit(on bool) int {

@@ -131,27 +131,59 @@ func (f *Finding) Off() stats.Number {
 	return stats.Number{V: f.Simulated.V/f.Published.V - 1, OK: true}
 }
 
+// Figures lists the figures of a table by which the model is judged, as yet without a verdict. unit is that of what
+// a run of its scenario measures.
+func Figures(t *Table, unit string) []Finding {
+	var list []Finding
+	for _, row := range t.rows(unit, func([]string) []float64 { return nil }) {
+		if f, _, ok := t.finding(row); ok {
+			list = append(list, f)
+		}
+	}
+	for arm := range t.Arms {
+		if len(t.PerEvent(arm)) > 0 {
+			list = append(list, t.distribution(arm))
+		}
+	}
+	return list
+}
+
+// finding is what is to be judged of a row, and by which tolerance; not ok if nothing is.
+func (t *Table) finding(row Row) (f Finding, tolerance Tolerance, ok bool) {
+	tolerance, ok = ToleranceOf(t.Key, row.Figure)
+	if !ok || row.Figure == Ratio && row.Arm == core.ArmName(nil) {
+		return f, tolerance, false
+	}
+	f = Finding{
+		ID: strings.Join([]string{t.Key, row.Arm, string(row.Figure)}, "/"), Thread: t.Thread, Title: t.Title, Arm: row.Arm,
+		Figure: string(row.Figure), Unit: row.Unit, Kind: Prediction, Published: row.Published,
+		Tolerance: tolerance.String(), Reason: tolerance.Reason,
+	}
+	if row.Used != "" {
+		f.Kind, f.Note = Calibration, "fitted: "+row.Used
+	}
+	return f, tolerance, true
+}
+
 // Judge judges the figures of a table by the results of its trials, which are complete.
 func Judge(t *Table, trials []Trial, results []*core.Result) []Finding {
+	return JudgeInTurns(t, trials, results, func() {})
+}
+
+// JudgeInTurns is Judge for who has other things to do as well: it calls pause where some
+// milliseconds may have passed.
+func JudgeInTurns(t *Table, trials []Trial, results []*core.Result, pause func()) []Finding {
 	var list []Finding
 	all := make([][]Row, len(trials))
 	for i, r := range results {
 		all[i] = Compare(r, t)
 	}
 	for i, row := range all[0] {
-		tolerance, ok := ToleranceOf(t.Key, row.Figure)
-		if !ok || row.Figure == Ratio && row.Arm == core.ArmName(nil) {
+		f, tolerance, ok := t.finding(row)
+		if !ok {
 			continue
 		}
 		arm := slices.IndexFunc(t.Arms, func(a Arm) bool { return core.ArmName(a.Patches) == row.Arm })
-		f := Finding{
-			ID: strings.Join([]string{t.Key, row.Arm, string(row.Figure)}, "/"), Thread: t.Thread, Title: t.Title, Arm: row.Arm,
-			Figure: string(row.Figure), Unit: row.Unit, Kind: Prediction, Published: row.Published,
-			Tolerance: tolerance.String(), Reason: tolerance.Reason,
-		}
-		if row.Used != "" {
-			f.Kind, f.Note = Calibration, "fitted: "+row.Used
-		}
 		var agree, say []string
 		best := math.Inf(1)
 		idle := true
@@ -179,9 +211,10 @@ func Judge(t *Table, trials []Trial, results []*core.Result) []Finding {
 		}
 		f.judge(t, agree, say, idle)
 		list = append(list, f)
+		pause()
 	}
 	for arm := range t.Arms {
-		if f, ok := distribution(t, arm, trials, results); ok {
+		if f, ok := t.judgeDistribution(arm, trials, results, pause); ok {
 			list = append(list, f)
 		}
 	}
@@ -303,17 +336,23 @@ func unchanged(r *core.Result, t *Table, arm int) bool {
 	return slices.Equal(t.simulated(r, nil), t.simulated(r, t.Arms[arm].Patches))
 }
 
-// distribution judges an arm whose runs were published one by one, if the trials have enough runs for that.
-func distribution(t *Table, arm int, trials []Trial, results []*core.Result) (f Finding, ok bool) {
+// distribution is what is to be judged of an arm whose runs were published one by one.
+func (t *Table) distribution(arm int) Finding {
+	name := core.ArmName(t.Arms[arm].Patches)
+	return Finding{
+		ID: t.Key + "/" + name + "/distribution", Thread: t.Thread, Title: t.Title, Arm: name,
+		Figure: "distribution", Kind: Prediction, Reason: "tests at 5 %, by the distance of the distribution functions and by likelihood",
+	}
+}
+
+// judgeDistribution judges an arm whose runs were published one by one, if the trials have enough runs for that.
+func (t *Table) judgeDistribution(arm int, trials []Trial, results []*core.Result, pause func()) (f Finding, ok bool) {
 	a := &t.Arms[arm]
 	published := t.PerEvent(arm)
 	if len(published) == 0 {
 		return f, false
 	}
-	f = Finding{
-		ID: t.Key + "/" + core.ArmName(a.Patches) + "/distribution", Thread: t.Thread, Title: t.Title, Arm: core.ArmName(a.Patches),
-		Figure: "distribution", Kind: Prediction, Reason: "tests at 5 %, by the distance of the distribution functions and by likelihood",
-	}
+	f = t.distribution(arm)
 	var likely, weak, say []string
 	best := -1.
 	for i, r := range results {
@@ -322,6 +361,7 @@ func distribution(t *Table, arm int, trials []Trial, results []*core.Result) (f 
 			return f, false
 		}
 		fit := fit(published, model)
+		pause()
 		p := min(fit.P, fit.PLikes)
 		w := fit.weakest()
 		say = append(say, fmt.Sprintf("%s: p %.3f by distance, %.3f by likelihood, power at least %.0f %% (%s)", trials[i].State.String(), fit.P, fit.PLikes, 100*w.Share, w.Wrong))

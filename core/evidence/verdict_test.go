@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,39 @@ func TestVerdicts(t *testing.T) {
 		}
 		if _, problems := scenario.Parse(level.Scenario); len(problems) > 0 || level.Scenario == "" {
 			t.Errorf("%s: scenario %q: %v", c.name, level.Scenario, problems)
+		}
+	}
+}
+
+// What a table is judged by is the same before and after.
+func TestFigures(t *testing.T) {
+	loads := map[string]bool{}
+	for _, table := range Matching("") {
+		trials := table.Trials(true)
+		r := core.NewResult(trials[0].Scenario)
+		results := make([]*core.Result, len(trials))
+		for i := range results {
+			results[i] = r
+		}
+		var before, after []string
+		for _, f := range Figures(table, r.Metric().Unit) {
+			if f.Verdict != "" || f.Simulated.OK {
+				t.Errorf("%s is judged before anything has run", f.ID)
+			}
+			if f.Figure != "distribution" { // which few runs do not show
+				before = append(before, fmt.Sprint(f.ID, f.Kind, f.Published, f.Tolerance, f.Unit))
+			}
+		}
+		for _, f := range Judge(table, trials, results) {
+			after = append(after, fmt.Sprint(f.ID, f.Kind, f.Published, f.Tolerance, f.Unit))
+		}
+		if !slices.Equal(before, after) || len(before) < 2 {
+			t.Errorf("%s: figures\n%q, judged\n%q", table.Key, before, after)
+		}
+		if name := table.Thread + "/" + table.Series + "/" + table.Load; table.Series != "" && (loads[name] || table.Load == "") {
+			t.Errorf("%s: %q does not tell it from the others", table.Key, name)
+		} else {
+			loads[name] = true
 		}
 	}
 }

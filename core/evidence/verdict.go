@@ -26,6 +26,9 @@ const (
 // Verdicts lists them in this order.
 var Verdicts = []Verdict{Agrees, Disagrees, NotIdentified, NoPower, NotModelled}
 
+// Paired is to be said with every table of findings.
+const Paired = "Runs of the model are paired, so that its intervals are far tighter than those of any machine."
+
 // A Kind says whether a figure was used to fit a constant.
 type Kind string
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"schedlab/core"
 	"schedlab/core/evidence"
@@ -15,7 +16,7 @@ import (
 // finding with what there is to say of it.
 func EvidenceText(findings []evidence.Finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Simulated, in this model (version %d), beside what was published.\n%s\n\n", core.Model, evidenceCaution)
+	fmt.Fprintf(&b, "Simulated, in this model (version %d), beside what was published.\n%s\n\n", core.Model, evidence.Paired)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "thread\tkind\tfigures")
 	for _, v := range evidence.Verdicts {
@@ -55,9 +56,6 @@ func EvidenceText(findings []evidence.Finding) string {
 
 const indent = "                  "
 
-// evidenceCaution is to be said with every table of findings.
-const evidenceCaution = "Runs of the model are paired, so that its intervals are far tighter than those of any machine."
-
 // comparison says a finding's figures.
 func comparison(f *evidence.Finding) string {
 	text := fmt.Sprintf("published %s, simulated %s", withUnit(f.Published, f.Unit), withUnit(f.Simulated, f.Unit))
@@ -77,7 +75,7 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // EvidenceMarkdown writes findings as tables, one a thread.
 func EvidenceMarkdown(findings []evidence.Finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Simulated, in model %d, beside what was published. %s\n\n| thread | kind | figures |", core.Model, evidenceCaution)
+	fmt.Fprintf(&b, "Simulated, in model %d, beside what was published. %s\n\n| thread | kind | figures |", core.Model, evidence.Paired)
 	for _, v := range evidence.Verdicts {
 		fmt.Fprintf(&b, " %s |", v)
 	}
@@ -143,14 +141,15 @@ type jsonPower struct {
 	Share float64 `json:"found_out"`
 }
 
-// EvidenceJSON writes findings for programs: an object with the model's version and findings[]. A figure that is not
-// known is null.
-func EvidenceJSON(findings []evidence.Finding) string {
+// EvidenceJSON writes findings for programs: an object with the model's version, the day on which they were found and
+// findings[]. A figure that is not known is null. evidence.ReadStored reads it.
+func EvidenceJSON(findings []evidence.Finding, date time.Time) string {
 	out := struct {
 		Model     int           `json:"model"`
+		Date      string        `json:"date"`
 		Simulated bool          `json:"simulated"`
 		Findings  []jsonFinding `json:"findings"`
-	}{core.Model, true, []jsonFinding{}}
+	}{core.Model, date.UTC().Format(time.DateOnly), true, []jsonFinding{}}
 	for i := range findings {
 		f := &findings[i]
 		j := jsonFinding{

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"time"
 
 	"schedlab/core"
 	"schedlab/core/evidence"
@@ -18,7 +19,7 @@ import (
 // evidenceReports is how evidence can print, by format.
 var evidenceReports = map[string]func([]evidence.Finding) string{
 	"text":     report.EvidenceText,
-	"json":     report.EvidenceJSON,
+	"json":     func(findings []evidence.Finding) string { return report.EvidenceJSON(findings, time.Now()) },
 	"markdown": report.EvidenceMarkdown,
 }
 

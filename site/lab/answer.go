@@ -689,7 +689,7 @@ func (w *worder) counters() {
 
 func (w *worder) published() {
 	for _, t := range evidence.Find(w.r.Scenario) {
-		p := Published{Title: t.Title, Source: t.Source, Note: t.Note, URL: "https://lore.kernel.org/lkml/" + t.Source + "/"}
+		p := Published{Title: t.Title, Source: t.Source, Note: t.Note, URL: posts + t.Source + "/"}
 		for _, row := range evidence.Compare(w.r, t) {
 			out := PublishedRow{Arm: ArmTitle(armOf(t, row.Arm)), Figure: string(row.Figure), Published: optional(row.Published), Simulated: optional(row.Simulated)}
 			if n := len(p.Rows); n == 0 || p.Rows[n-1].Arm != out.Arm {

@@ -74,6 +74,7 @@ type State struct {
 	shown    *core.Result  // what there is to see: result, or the one before until result has something
 	version  uint64        // counts changes of shown
 	sweep    sweeping
+	evidence judging
 	rendered time.Time
 	pending  *time.Timer // will tell the page; nil if there is nothing to tell
 }
@@ -88,29 +89,35 @@ type entry struct {
 // changed is called when there is something new to show that no call of a
 // method has brought; it must return at once and not call the State.
 func NewState(r Runner, a Address, changed func()) *State {
-	return &State{runner: r, address: a, changed: changed}
+	return &State{runner: r, address: a, changed: changed, evidence: judging{cases: newCases()}}
 }
 
 // Open reads the address bar's link, when the page is loaded and when Back or
 // Forward was pressed, and runs what it asks. Of a query with problems the
 // nearest valid scenario is run; the address bar stays as it is. A sweep is
-// shown, but can take long, and is not run.
+// shown, but can take long, and is not run. If the link is about the evidence, nothing is run.
 func (s *State) Open(link string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, fragment, _ := strings.Cut(link, "#")
-	s.sweep.readFragment(fragment)
+	s.showEvidence(fragment == evidenceMark)
+	if !s.evidence.open {
+		s.sweep.readFragment(fragment)
+	}
 	s.read(scenario.Parse(link))
 	s.form = formOf(s.asked)
 	s.entry = entry{link, s.link()}
 	s.choice.key = ""
-	s.start(false)
+	if !s.evidence.open {
+		s.start(false)
+	}
 }
 
-// Ask goes to another question: a preset.
+// Ask goes to another question: a preset, or what was published.
 func (s *State) Ask(query string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.showEvidence(false)
 	s.read(scenario.Parse(query))
 	s.form = formOf(s.asked)
 	s.commit()
@@ -271,6 +278,7 @@ func (s *State) Close() {
 	stopPending(&s.pending)
 	s.halt()
 	s.haltSweep()
+	s.evidence.yield()
 	s.run++
 	stopped := s.stopped
 	s.mu.Unlock()
@@ -286,8 +294,13 @@ func (s *State) read(asked scenario.Scenario, problems []scenario.Problem) {
 	s.sweep.read(asked)
 }
 
-// link returns what the address bar has for the question and the sweep.
-func (s *State) link() string { return s.asked.Query() + s.sweep.fragment() }
+// link returns what the address bar has for the question and what is shown beside it.
+func (s *State) link() string {
+	if s.evidence.open {
+		return s.asked.Query() + "#" + evidenceMark
+	}
+	return s.asked.Query() + s.sweep.fragment()
+}
 
 // problem returns what is wrong with the field of a key, or nil.
 func (s *State) problem(key string) *scenario.Problem {
@@ -349,6 +362,7 @@ func (s *State) start(again bool) {
 	}
 	s.halt()
 	s.haltSweep()
+	s.evidence.yield()
 	s.run++
 	s.query = query
 	s.result = core.NewResult(s.asked)
@@ -369,6 +383,7 @@ func (s *State) start(again bool) {
 		}
 		s.ran(run, s.simulate(ctx, asked, jobs, func(p *core.Part) { s.take(run, p) }))
 	}()
+	s.resume()
 }
 
 // next returns what a run has to wait for, nil if nothing, and what it has to close when
@@ -477,7 +492,8 @@ type View struct {
 	Result  *core.Result // what there is to see, or nil; shared with nobody
 	Stale   bool         // it is the answer to an earlier question
 
-	Sweep SweepView
+	Sweep    SweepView
+	Evidence EvidenceView
 }
 
 // View returns the state as it is now.
@@ -485,7 +501,7 @@ func (s *State) View() View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := View{
-		Link: s.link(), Sweep: s.sweepView(), Question: s.question, Form: s.form.clone(), Asked: s.asked, Problems: slices.Clone(s.problems),
+		Link: s.link(), Sweep: s.sweepView(), Evidence: s.evidenceView(), Question: s.question, Form: s.form.clone(), Asked: s.asked, Problems: slices.Clone(s.problems),
 		Status: s.status, Err: s.err, Jobs: s.jobs, Elapsed: s.took,
 		Stale: s.shown != s.result, Version: s.version,
 	}

@@ -211,6 +211,7 @@ func (s *State) RunSweep() {
 		s.start(false)
 	}
 	s.haltSweep()
+	s.evidence.yield()
 	s.push()
 	w.run++
 	w.status, w.err, w.waiting = Running, nil, true
@@ -239,6 +240,7 @@ func (s *State) RunSweep() {
 		}
 		s.endSwept(run, err)
 	}()
+	s.resume()
 }
 
 // sweepPoint notes which point is at work.

@@ -109,7 +109,7 @@ func collect(root string) (map[string][]byte, error) {
 	}
 	sources["app.js"] = slices.Concat(
 		wasmExec,
-		[]byte("\nif (typeof document !== \"undefined\") {\n"), []byte(helper), []byte("\n}\n"),
+		[]byte("\nif (typeof document !== \"undefined\") ((TextDecoder) => {\n"), []byte(helper), []byte("\n})("+wholeCharacters+");\n"),
 		sources["app.js"],
 	)
 
@@ -129,6 +129,10 @@ func collect(root string) (map[string][]byte, error) {
 	sources["app.wasm"], err = os.ReadFile(program)
 	return sources, err
 }
+
+// wholeCharacters is what Vugu's helper decodes texts with. One that is too long for Vugu's buffer comes in pieces, which
+// may be cut within a character: this keeps such a beginning for the next piece.
+const wholeCharacters = `class extends TextDecoder { decode(bytes) { return super.decode(bytes, { stream: true }) } }`
 
 // stringConst returns the value of a string constant in a Go file.
 func stringConst(file, name string) (value string, err error) {

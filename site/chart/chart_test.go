@@ -549,3 +549,28 @@ func BenchmarkDistribution(b *testing.B) {
 		distributions["published"].SVG()
 	}
 }
+
+// Published runs beneath simulated ones: few of these are dots, many a histogram.
+func TestRunPanels(t *testing.T) {
+	published := []float64{1130, 1580, 3020, 6770, 7290, 7310, 7380, 7440, 8310}
+	many, few := make([]float64, 200), make([]float64, 10)
+	for i := range many {
+		many[i] = 1200 + float64(i*i)/6
+	}
+	for i := range few {
+		few[i] = 1300 + 40*float64(i)
+	}
+	d := RunPanels{Basis: "simulated, model 1", Columns: 2, Width: 900, Panels: []Panel{
+		{"baseline, bg=quiet", 0, few, published}, {"patched, bg=quiet", 1, few, nil},
+		{"baseline, bg=pair", 0, many, published}, {"patched, bg=pair", 1, many, nil},
+	}}
+	golden(t, "run-panels", d.SVG())
+	d.Width = 358
+	golden(t, "run-panels-phone", d.SVG())
+	if words := d.Words(); !strings.Contains(words, "baseline, bg=pair: 200 runs from 1.20\u00a0µs to 7.80\u00a0µs; 9 published runs from 1.13\u00a0µs to 8.31\u00a0µs.") {
+		t.Error(words)
+	}
+	if (RunPanels{Panels: []Panel{{Title: "nothing"}}}).SVG() != "" {
+		t.Error("a picture of nothing")
+	}
+}

@@ -1,4 +1,4 @@
-package report_test
+package report
 
 import (
 	"testing"
@@ -6,13 +6,12 @@ import (
 
 	"schedlab/core"
 	"schedlab/core/evidence"
-	"schedlab/core/report"
 	"schedlab/core/stats"
 )
 
 // What is written as JSON can be stored and read again.
 func TestEvidenceIsStored(t *testing.T) {
-	text := report.EvidenceJSON([]evidence.Finding{
+	text := EvidenceJSON([]evidence.Finding{
 		{ID: "a/baseline/mean", Simulated: stats.Number{V: 12.5, OK: true}, Verdict: evidence.Agrees},
 		{ID: "a/baseline/min", Verdict: evidence.NotModelled},
 	}, time.Date(2026, 12, 1, 23, 0, 0, 0, time.UTC))

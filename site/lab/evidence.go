@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,12 +12,14 @@ import (
 	"schedlab/core"
 	"schedlab/core/evidence"
 	"schedlab/core/scenario"
+	"schedlab/core/stats"
+	"schedlab/site/chart"
 )
 
 // A Thread is a discussion, with what was published in it.
 type Thread struct {
 	Title  string
-	Series []Series
+	Series []*Series
 }
 
 // A Series is published tables of one benchmark at several loads, or a single table.
@@ -24,7 +27,12 @@ type Series struct {
 	Title, Note string
 	Source, URL string // of the post
 	Cases       []int  // its tables: indexes of EvidenceView.Cases
+	Figures     int    // of all of them
+	Rules       []Rule // by which they are judged
 }
+
+// A Rule says how far the model may be from figures of a name.
+type Rule struct{ Figure, Tolerance, Reason string }
 
 // Threads lists all published tables.
 var Threads = sync.OnceValue(func() (threads []Thread) {
@@ -39,12 +47,20 @@ var Threads = sync.OnceValue(func() (threads []Thread) {
 		if t.Series != "" {
 			title = t.Series
 		}
-		at = slices.IndexFunc(thread.Series, func(s Series) bool { return s.Title == title })
+		at = slices.IndexFunc(thread.Series, func(s *Series) bool { return s.Title == title })
 		if at < 0 {
 			at = len(thread.Series)
-			thread.Series = append(thread.Series, Series{Title: title, Note: t.Note, Source: t.Source, URL: posts + t.Source + "/"})
+			thread.Series = append(thread.Series, &Series{Title: title, Note: t.Note, Source: t.Source, URL: posts + t.Source + "/"})
 		}
-		thread.Series[at].Cases = append(thread.Series[at].Cases, i)
+		series := thread.Series[at]
+		series.Cases = append(series.Cases, i)
+		for _, f := range evidence.Figures(t, "") {
+			series.Figures++
+			rule := Rule{f.Figure, f.Tolerance, f.Reason}
+			if !slices.Contains(series.Rules, rule) {
+				series.Rules = append(series.Rules, rule)
+			}
+		}
 	}
 	return threads
 })
@@ -69,12 +85,14 @@ type Case struct {
 type facts struct {
 	link        string
 	unit        string // of what a run measures
+	noun        string // an event in a word
 	quick, full int    // runs, over all states and arms
 }
 
 func factsOf(t *evidence.Table) (f facts) {
 	s, _ := scenario.Parse(t.Scenario)
-	f.link, f.unit = s.Query(), core.NewResult(s).Metric().Unit
+	metric := core.NewResult(s).Metric()
+	f.link, f.unit, f.noun = s.Query(), metric.Unit, metric.Noun
 	for _, quick := range []bool{true, false} {
 		n := 0
 		for _, trial := range t.Trials(quick) {
@@ -154,6 +172,7 @@ type judging struct {
 	took    time.Duration // once it has ended
 	sums    []Sum         // of the cases; nil if they have to be made anew
 	version uint64        // counts changes of all that the page shows of it
+	found   uint64        // counts those of cases
 }
 
 // A request is a table to be tried.
@@ -180,6 +199,7 @@ func (e *judging) put(index int, change func(*Case)) {
 	c.Version++
 	e.cases[index] = &c
 	e.version++
+	e.found++
 }
 
 // ShowEvidence shows the evidence or the simulator, as another entry of the history.
@@ -406,7 +426,7 @@ func (e *judging) yield() {
 	e.cancel = nil
 	e.run++
 	if !e.waiting && e.cases[e.at.index].Doing == Trying {
-		e.queue = slices.Insert(e.queue, 0, e.at)
+		e.queue = append([]request{e.at}, e.queue...)
 		e.put(e.at.index, func(c *Case) { c.Doing = Queued })
 	}
 }
@@ -417,13 +437,21 @@ type Sum struct {
 	Of int // figures in all
 }
 
-// inAll counts the figures of all threads.
-var inAll = sync.OnceValue(func() []evidence.Tally {
-	var all []evidence.Finding
-	for _, t := range evidence.Matching("") {
-		all = append(all, evidence.Figures(t, "")...)
+// inAll counts the figures of all threads, in each those first that a constant was fitted to.
+var inAll = sync.OnceValue(func() (all []evidence.Tally) {
+	tables := evidence.Matching("")
+	for _, thread := range Threads() {
+		var figures []evidence.Finding
+		for _, series := range thread.Series {
+			for _, i := range series.Cases {
+				figures = append(figures, evidence.Figures(tables[i], "")...)
+			}
+		}
+		tallies := evidence.Tallies(figures)
+		slices.SortFunc(tallies, func(a, b evidence.Tally) int { return cmp.Compare(a.Kind, b.Kind) })
+		all = append(all, tallies...)
 	}
-	return evidence.Tallies(all)
+	return all
 })
 
 // sumUp counts what has been judged so far.
@@ -449,6 +477,7 @@ func sumUp(cases []*Case) (sums []Sum) {
 type EvidenceView struct {
 	Version uint64 // changes with what follows
 	Open    bool   // it is what the page shows, instead of the simulator
+	Found   uint64 // changes with Cases and Sums
 	Cases   []*Case
 	Sums    []Sum
 
@@ -467,7 +496,7 @@ type EvidenceView struct {
 func (s *State) evidenceView() EvidenceView {
 	e := &s.evidence
 	v := EvidenceView{
-		Version: e.version, Open: e.open, Ran: e.ran, Status: e.status, Waiting: e.waiting, Err: e.err,
+		Version: e.version, Found: e.found, Open: e.open, Ran: e.ran, Status: e.status, Waiting: e.waiting, Err: e.err,
 		Done: e.done, Of: e.done + len(e.queue), Ended: e.ended, Jobs: e.jobs, Elapsed: e.took,
 	}
 	if !e.open {
@@ -511,17 +540,120 @@ func (v *EvidenceView) Announcement() string {
 	return fmt.Sprintf("Done: %s judged.", plural(v.Done, "table"))
 }
 
-// Verdicts counts the verdicts on figures: "3 AGREES, 1 NO POWER"; "" if there are none.
-func Verdicts(findings []evidence.Finding) string {
-	counts := map[evidence.Verdict]int{}
-	for _, f := range findings {
-		counts[f.Verdict]++
+// A FigureRow is a published figure in words, with what has been found of it: nothing, before its table was tried.
+type FigureRow struct {
+	ID, Name string
+	Cells    []Cell
+	Verdict  evidence.Verdict
+	Stored   string // what an earlier run of all tables had
+	Note     string
+	Link     string // of the scenario of the state that came nearest, if there are several
+}
+
+// A Cell is one figure in a row, with the name of its column.
+type Cell struct{ Label, Text string }
+
+// FigureLabels head the cells of a FigureRow.
+var FigureLabels = []string{"kind", "published", "tolerance", "simulated", "range of runs", "off"}
+
+// Rows words the figures of a case, beside a stored run if that is not nil.
+func (c *Case) Rows(stored *evidence.Stored) (rows []FigureRow) {
+	for _, f := range c.Figures() {
+		arm := slices.IndexFunc(c.Arms, func(a evidence.Arm) bool { return core.ArmName(a.Patches) == f.Arm })
+		row := FigureRow{ID: f.ID, Name: ArmTitle(c.Arms[arm].Patches) + ": " + f.Figure, Verdict: f.Verdict, Note: f.Note}
+		if strings.Contains(f.Unit, "per event") {
+			row.Name += ", " + oneOf(c.facts().noun)
+		}
+		published, simulated, between := quantity(f.Published, f.Unit), "", ""
+		if f.Verdict != "" {
+			simulated = quantity(f.Simulated, f.Unit)
+			if f.Simulated.OK && f.Lo < f.Hi {
+				between = quantity(stats.Number{V: f.Lo, OK: true}, f.Unit) + " to " + quantity(stats.Number{V: f.Hi, OK: true}, f.Unit)
+			}
+			if len(c.States) > 0 {
+				row.Link = f.Scenario
+			}
+		}
+		if f.Figure == distribution {
+			published = plural(len(c.Arms[arm].Runs), "run")
+			if f.Fit != nil {
+				simulated = plural(f.Fit.Runs, "run")
+			}
+			if f.Verdict == "" {
+				row.Note = "judged by 500 runs of each state only"
+			}
+		}
+		for i, text := range []string{string(f.Kind), published, f.Tolerance, simulated, between, off(&f)} {
+			row.Cells = append(row.Cells, Cell{FigureLabels[i], text})
+		}
+		if stored != nil {
+			if was, ok := stored.Findings[f.ID]; ok {
+				row.Stored = string(was.Verdict)
+				if was.Simulated != nil {
+					row.Stored = quantity(stats.Number{V: *was.Simulated, OK: true}, f.Unit) + ", " + row.Stored
+				}
+			}
+		}
+		rows = append(rows, row)
 	}
-	var list []string
-	for _, v := range evidence.Verdicts {
-		if counts[v] > 0 {
-			list = append(list, fmt.Sprintf("%d %s", counts[v], v))
+	return rows
+}
+
+// distribution is the name of a figure that is a test of all runs.
+const distribution = "distribution"
+
+// off says by how much the model is off.
+func off(f *evidence.Finding) string {
+	if n := f.Off(); n.OK {
+		return chart.SignedPercent(100 * n.V)
+	}
+	if f.Unit != "%" || !f.Published.OK || !f.Simulated.OK {
+		return ""
+	}
+	return strings.TrimSuffix(chart.SignedPercent(f.Simulated.V-f.Published.V), "\u00a0%") + " points"
+}
+
+// quantity writes a figure with its unit; "" if it is not known.
+func quantity(n stats.Number, unit string) string {
+	switch {
+	case !n.OK:
+		return ""
+	case unit == "%":
+		return chart.SignedPercent(n.V)
+	case strings.HasPrefix(unit, "ns"):
+		return chart.Time(n.V)
+	}
+	return strings.TrimSuffix(chart.Figure(n.V)+"\u00a0"+unit, "\u00a0")
+}
+
+// A Count is how many figures have a verdict.
+type Count struct {
+	Verdict evidence.Verdict
+	N       int
+}
+
+// Counts counts the verdicts on tables, by their indexes.
+func (v *EvidenceView) Counts(cases []int) (list []Count) {
+	counts := map[evidence.Verdict]int{}
+	for _, i := range cases {
+		for _, f := range v.Cases[i].Findings {
+			counts[f.Verdict]++
 		}
 	}
-	return strings.Join(list, ", ")
+	for _, verdict := range evidence.Verdicts {
+		if counts[verdict] > 0 {
+			list = append(list, Count{verdict, counts[verdict]})
+		}
+	}
+	return list
+}
+
+// AtWork counts those of some tables that are tried or wait for it.
+func (v *EvidenceView) AtWork(cases []int) (n int) {
+	for _, i := range cases {
+		if v.Cases[i].Doing != Nothing {
+			n++
+		}
+	}
+	return n
 }

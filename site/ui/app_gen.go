@@ -14,33 +14,43 @@ import (
 	"slices"
 	"strings"
 
+	"schedlab/core/evidence"
 	"schedlab/site/chart"
 	"schedlab/site/lab"
 )
 
 // An App is the page.
 type App struct {
-	State *lab.State
-	Width float64                               // of the answer, pixels
-	Link  func(link string) string              // makes a whole address of a link; nil leaves it as it is
-	Copy  func(text string, done func(ok bool)) // copies to the clipboard; nil can't
+	State         *lab.State
+	Width         float64                               // of the answer, pixels
+	EvidenceWidth float64                               // of the evidence
+	MostCases     int                                   // tables of the evidence that are rendered at a time; 0: all
+	Stored        func() *evidence.Stored               // an earlier run of all tables, to be shown beside the visitor's; nil: none
+	Link          func(link string) string              // makes a whole address of a link; nil leaves it as it is
+	Copy          func(text string, done func(ok bool)) // copies to the clipboard; nil can't
 
-	view                      lab.View
-	seen                      seen  // what the last render was of
-	freshQuestion, freshSweep bool  // to be rendered again
-	due, fresh                Parts // of the answer: those that have changed since they were rendered, and those to be rendered
-	turn                      int   // counts renders while results stream
-	answer                    *lab.Answer
-	folds                     Folds
-	memos                     Memos
-	mistaken                  bool   // there has been a mistake in the question
-	copied                    string // what the button says after it was pressed
-	byHand                    string // link to copy by hand, since the clipboard would not
+	view                                     lab.View
+	seen                                     seen       // what the last render was of
+	freshQuestion, freshSweep, freshEvidence bool       // to be rendered again
+	cases                                    shownCases // of the evidence
+	due, fresh                               Parts      // of the answer: those that have changed since they were rendered, and those to be rendered
+	turn                                     int        // counts renders while results stream
+	answer                                   *lab.Answer
+	folds                                    Folds
+	memos                                    Memos
+	mistaken                                 bool   // there has been a mistake in the question
+	copied                                   string // what the button says after it was pressed
+	byHand                                   string // link to copy by hand, since the clipboard would not
 }
 
 // Compute is called by Vugu before each render.
 func (c *App) Compute() {
 	c.view = c.State.View()
+	c.freshEvidence = c.proving() && c.cases.next(c)
+	if c.proving() { // nothing else is to be seen
+		c.freshQuestion, c.freshSweep, c.fresh = false, false, 0
+		return
+	}
 	now := seen{c.view.Question, c.view.Version, c.view.Sweep.Version, c.folds.version, c.view.Status, c.Width}
 	first := c.seen == seen{}
 	before := c.answer
@@ -100,8 +110,23 @@ func (c *App) line() string {
 	return strings.Join([]string{s.Machine, "Linux " + lab.KernelTitle(s), s.Workload, strings.Join(arms, " vs. "), s.Background, fmt.Sprintf("%d runs", s.Runs)}, " · ")
 }
 
+// proving tells whether the page shows the evidence instead of the simulator.
+func (c *App) proving() bool { return c.view.Evidence.Open }
+
+func (c *App) stored() *evidence.Stored {
+	if c.Stored == nil {
+		return nil
+	}
+	return c.Stored()
+}
+
 // title is the document's: it tells tabs and the history's entries apart.
-func (c *App) title() string { return c.line() + " · schedlab" }
+func (c *App) title() string {
+	if c.proving() {
+		return "Evidence · schedlab"
+	}
+	return c.line() + " · schedlab"
+}
 
 func (c *App) foldLabel() string {
 	if c.unfolded() {
@@ -200,6 +225,43 @@ func (c *App) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tagline"}}}
 			vgparent.AppendChild(vgn)
 			vgn.SetInnerHTML(vugu.HTML("Linux scheduler patches, simulated"))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "nav", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-label", Val: "Views"}}}
+			vgparent.AppendChild(vgn)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-current", some(when(!c.proving(), "page")))
+				vgn.AddAttrInterface("href", c.view.Asked.Query())
+				vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+					EventType: "click",
+					Func:      func(event vugu.DOMEvent) { follow(event, func() { c.State.ShowEvidence(false) }) },
+					// TODO: implement capture, etc. mostly need to decide syntax
+				})
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Simulator"}
+					vgparent.AppendChild(vgn)
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "href", Val: "#evidence"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-current", some(when(c.proving(), "page")))
+				vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
+					EventType: "click",
+					Func:      func(event vugu.DOMEvent) { follow(event, func() { c.State.ShowEvidence(true) }) },
+					// TODO: implement capture, etc. mostly need to decide syntax
+				})
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Evidence"}
+					vgparent.AppendChild(vgn)
+				}
+			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "copy"}}}
 			vgparent.AppendChild(vgn)
 			vgn.SetInnerHTML(c.copyLabel())
@@ -232,8 +294,9 @@ func (c *App) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "main", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "lab"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "main", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "lab"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "-1"}}}
 		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", some(when(c.proving(), "hidden")))
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -437,6 +500,37 @@ func (c *App) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 			vgparent.AppendChild(vgn)
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "main", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "proof"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "evidence"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "-1"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Evidence"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", some(when(!c.proving(), "hidden")))
+		{
+			vgparent := vgn
+			_ = vgparent
+			if c.freshEvidence {
+				{
+					vgcompKey := vugu.MakeCompKey(0x5196A40502FAAA45^vgin.CurrentPositionHash(), vgiterkey)
+					// ask BuildEnv for prior instance of this specific component
+					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Evidence)
+					if vgcomp == nil {
+						// create new one if needed
+						vgcomp = new(Evidence)
+						vgin.BuildEnv.WireComponent(vgcomp)
+					}
+					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+					vgcomp.Cases = &c.cases
+					vgcomp.Folds = &c.folds
+					vgcomp.State = c.State
+					vgcomp.Stored = c.stored()
+					vgcomp.View = &c.view.Evidence
+					vgcomp.Width = c.EvidenceWidth
+					vgout.Components = append(vgout.Components, vgcomp)
+					vgn = &vugu.VGNode{Component: vgcomp}
+					vgparent.AppendChild(vgn)
+				}
+			}
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}
 		vgparent.AppendChild(vgn)

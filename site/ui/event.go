@@ -20,6 +20,17 @@ func prevent(event vugu.DOMEvent) {
 	}
 }
 
+// follow does what a link is for within the page, unless the visitor wants it in another place, such as a new tab.
+func follow(event vugu.DOMEvent, do func()) {
+	for _, key := range []string{"ctrlKey", "metaKey", "shiftKey", "altKey"} {
+		if event.PropBool(key) {
+			return
+		}
+	}
+	prevent(event)
+	safely(do)
+}
+
 // safely does what a handler is for. Vugu would end with a handler that
 // panics, and leave a page that answers nothing.
 func safely(do func()) {

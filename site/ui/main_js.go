@@ -10,6 +10,7 @@ import (
 	"github.com/vugu/vugu"
 	"github.com/vugu/vugu/domrender"
 
+	"schedlab/core/evidence"
 	"schedlab/site/lab"
 )
 
@@ -32,7 +33,7 @@ func Main(r lab.Runner) error {
 	}
 
 	state := lab.NewState(r, address{}, func() { update(func() {}) })
-	app := &App{State: state, Width: 900, Link: absolute}
+	app := &App{State: state, Width: 900, EvidenceWidth: 900, Link: absolute, MostCases: 3, Stored: evidence.Last}
 	app.Copy = func(text string, done func(bool)) {
 		copyText(text, func(ok bool) {
 			update(func() { done(ok) })
@@ -48,6 +49,7 @@ func Main(r lab.Runner) error {
 	document := js.Global().Get("document")
 	title := ""
 	toSweep := state.View().Sweep.Open // what the link is about
+	proving := state.View().Evidence.Open
 	for first, ok := true, true; ok; first, ok = false, renderer.EventWait() {
 		if err := renderer.Render(build.RunBuild(app)); err != nil {
 			return fmt.Errorf("rendering the page: %w", err)
@@ -66,6 +68,17 @@ func Main(r lab.Runner) error {
 			observeWidth(document.Call("querySelector", ".answer"), func(width float64) {
 				update(func() { app.Width = width })
 			})
+			observeWidth(document.Call("querySelector", "#evidence"), func(width float64) {
+				update(func() { app.EvidenceWidth = width })
+			})
+		}
+		if app.proving() != proving { // another view: begin at its top, also with what is heard
+			proving = app.proving()
+			document.Call("querySelector", "main:not([hidden])").Call("focus")
+			js.Global().Call("scrollTo", 0, 0)
+		}
+		if app.cases.more { // and the browser has its turn in between
+			time.AfterFunc(5*time.Millisecond, func() { update(func() {}) })
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func open(t *testing.T, r runner, link string, test func(s *screen)) {
 
 // html renders the page, all of it.
 func (s *screen) html() string {
-	s.app.seen = seen{}
+	s.app.seen, s.app.cases = seen{}, shownCases{}
 	s.out = s.env.RunBuild(s.app)
 	var b strings.Builder
 	if err := staticrender.New(&b).Render(s.out); err != nil {
@@ -222,49 +222,56 @@ func TestMarkup(t *testing.T) {
 			s.app.State.OpenSweep(true)
 			s.app.State.RunSweep()
 			html := s.done()
-			ids := map[string]bool{}
-			for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
-				if ids[m[1]] {
-					t.Errorf("%s: two elements have the id %q", link, m[1])
-				}
-				ids[m[1]] = true
-			}
-			for _, m := range regexp.MustCompile(` (?:for|aria-labelledby|aria-describedby|aria-controls)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
-				for id := range strings.FieldsSeq(m[1]) {
-					if !ids[id] {
-						t.Errorf("%s: nothing has the id %q", link, id)
-					}
-				}
-			}
-			labelled := map[string]bool{}
-			for _, m := range regexp.MustCompile(`<label for="([^"]*)"`).FindAllStringSubmatch(html, -1) {
-				labelled[m[1]] = true
-			}
-			for _, m := range regexp.MustCompile(`<(?:input type="text"|select)[^>]* id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
-				if !labelled[m[1]] {
-					t.Errorf("%s: the field %q has no label", link, m[1])
-				}
-			}
+			s.sound(link, html)
 			if n := strings.Count(html, `aria-invalid="true"`); n != wrong {
 				t.Errorf("%s: %d fields are marked as wrong, want %d", link, n, wrong)
 			}
-			if strings.Contains(html, " style=") {
-				t.Errorf("%s: a style, which the policy forbids", link)
-			}
-			last := 0
-			for _, m := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(html, -1) {
-				level := int(m[1][0] - '0')
-				if level > last+1 {
-					t.Errorf("%s: a heading of level %d follows one of level %d", link, level, last)
-				}
-				last = level
-			}
-			for _, m := range regexp.MustCompile(`<svg[^>]*>`).FindAllString(html, -1) {
-				if !strings.Contains(m, `role="img" aria-label="`) && !strings.Contains(m, `aria-hidden="true"`) {
-					t.Errorf("%s: a picture without words: %s", link, m)
-				}
-			}
 		})
+	}
+}
+
+// sound looks at what must hold of all markup.
+func (s *screen) sound(link, html string) {
+	t := s.t
+	t.Helper()
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		if ids[m[1]] {
+			t.Errorf("%s: two elements have the id %q", link, m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(` (?:for|aria-labelledby|aria-describedby|aria-controls)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		for id := range strings.FieldsSeq(m[1]) {
+			if !ids[id] {
+				t.Errorf("%s: nothing has the id %q", link, id)
+			}
+		}
+	}
+	labelled := map[string]bool{}
+	for _, m := range regexp.MustCompile(`<label for="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		labelled[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`<(?:input type="text"|select)[^>]* id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		if !labelled[m[1]] {
+			t.Errorf("%s: the field %q has no label", link, m[1])
+		}
+	}
+	if strings.Contains(html, " style=") {
+		t.Errorf("%s: a style, which the policy forbids", link)
+	}
+	last := 0
+	for _, m := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(html, -1) {
+		level := int(m[1][0] - '0')
+		if level > last+1 {
+			t.Errorf("%s: a heading of level %d follows one of level %d", link, level, last)
+		}
+		last = level
+	}
+	for _, m := range regexp.MustCompile(`<svg[^>]*>`).FindAllString(html, -1) {
+		if !strings.Contains(m, `role="img" aria-label="`) && !strings.Contains(m, `aria-hidden="true"`) {
+			t.Errorf("%s: a picture without words: %s", link, m)
+		}
 	}
 }
 

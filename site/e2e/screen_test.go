@@ -48,20 +48,35 @@ func TestScreens(t *testing.T) {
 		b.click(".constants summary")
 		b.click(".sweep .go")
 		b.wait(swept("done"))
-		name := fmt.Sprintf("%d px, dark is %v", s.width, s.dark)
-		if w := eval[int](b, "document.documentElement.scrollWidth"); w > s.width {
-			t.Errorf("%s: the page is %d px wide: %v", name, w, eval[[]string](b, fmt.Sprintf(
-				`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %d).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`, s.width)))
-		}
-		light := eval[float64](b, `(() => { const c = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number); return (c[0] + c[1] + c[2]) / 3 })()`)
-		if (light < 128) != s.dark {
-			t.Errorf("%s: the background's lightness is %v of 255", name, light)
-		}
-		tiny := eval[[]string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getClientRects().length > 0 &&
-			[...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim()) && parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 10.95).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`)
-		if len(tiny) > 0 {
-			t.Errorf("%s: text below 11 px: %q", name, tiny)
-		}
+		b.legible(s.width, s.dark)
+		b.open("#evidence")
+		b.wait(evidenceThere)
+		b.click("summary[data-fold^='time of a search']")
+		b.try("select-idle-core-power9", "run")
+		b.legible(s.width, s.dark)
+	}
+}
+
+// legible looks whether anything is cut off or hard to read.
+func (b *tab) legible(width int, dark bool) {
+	t := b.T
+	t.Helper()
+	name := fmt.Sprintf("%s, %d px, dark is %v", eval[string](b, "document.title"), width, dark)
+	if w := eval[int](b, "document.documentElement.scrollWidth"); w > width {
+		t.Errorf("%s: the page is %d px wide: %v", name, w, eval[[]string](b, fmt.Sprintf(
+			`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %d).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`, width)))
+	}
+	light := eval[float64](b, `(() => { const c = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number); return (c[0] + c[1] + c[2]) / 3 })()`)
+	if (light < 128) != dark {
+		t.Errorf("%s: the background's lightness is %v of 255", name, light)
+	}
+	if eval[bool](b, `document.body.innerText.includes("\ufffd")`) {
+		t.Errorf("%s: there are broken characters", name)
+	}
+	tiny := eval[[]string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getClientRects().length > 0 &&
+		[...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim()) && parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 10.95).slice(0, 5).map((e) => e.outerHTML.slice(0, 80))`)
+	if len(tiny) > 0 {
+		t.Errorf("%s: text below 11 px: %q", name, tiny)
 	}
 }
 
@@ -175,6 +190,12 @@ func TestAccessibility(t *testing.T) {
 		b.click("details.counters summary")
 		b.wait(`document.querySelector("[data-table=counters]")`)
 		audit(where)
+		b.open("#evidence")
+		b.wait(evidenceThere)
+		b.click("summary[data-fold^='time of a search']")
+		b.click("summary[data-fold=verdicts]")
+		b.try("select-idle-core-power9", "run")
+		audit(where + ", evidence")
 	}
 	b.open("?runs=0&m=cray-1&arm=x&frobnicate=1&numipi=1000&bg=quiet")
 	b.wait(live)
@@ -276,6 +297,14 @@ func TestScreenshots(t *testing.T) {
 			b.wait(swept("done"))
 		}},
 		{"bad-sweep", small + "#sweep?x=c.rq_visit=0..many&y=nonsense=1", func(b *tab) { b.wait(is("done")) }},
+		{"evidence", "#evidence", func(b *tab) { b.wait(evidenceThere) }},
+		{"evidence-judged", "?m=xeon-240#evidence", func(b *tab) {
+			for _, series := range []string{"time of a search", "ipistorm on 240 CPUs", "Intel's test robot: schbench"} {
+				b.click(fmt.Sprintf("summary[data-fold^=%q]", series))
+			}
+			b.try("select-idle-core-power9", "run")
+			b.try("sm-idle-xeon-240", "run")
+		}},
 		{"catalogue", "catalogue.html", func(b *tab) {}},
 		{"bad-link", "?runs=0&m=cray-1&arm=&arm=x&frobnicate=1&numipi=10000", func(b *tab) { b.wait(is("done")) }},
 		{"open", small, func(b *tab) {

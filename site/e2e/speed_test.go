@@ -60,7 +60,7 @@ func TestSpeed(t *testing.T) {
 	}
 	const times = 5
 	handler := assets(t)
-	var first, start, streaming, done, rate, crowd, crowdRate []float64
+	var first, start, streaming, done, rate, crowd, crowdRate, judging []float64
 	for range times {
 		b := newTab(t, handler)
 		b.before(watch)
@@ -82,6 +82,19 @@ func TestSpeed(t *testing.T) {
 		}
 		start, streaming = append(start, atStart), append(streaming, after)
 
+		b.open("#evidence")
+		b.wait(evidenceThere)
+		b.click("summary[data-fold^='hackbench, process, pipes']")
+		b.wait(`document.querySelector(".case") && !document.querySelector(".case:empty")`)
+		eval[any](b, "self.seen.tasks.length = 0, null")
+		b.try("irq-nosync-hackbench-process-pipes-1", "run")
+		b.try("irq-nosync-hackbench-process-pipes-4", "run")
+		longest := 0.0
+		for _, task := range eval[[][2]float64](b, "self.seen.tasks") {
+			longest = max(longest, task[1])
+		}
+		judging = append(judging, longest)
+
 		b.open("?runs=1&numipi=100") // nothing else is at work
 		b.wait(is("done"))
 		ms, events := b.simulate("?m=xeon-240&bg=quiet&arm=sm-idle-v2&runs=1")
@@ -96,6 +109,7 @@ func TestSpeed(t *testing.T) {
 	print("cold load to the first histogram", first, "ms", "under 1500")
 	print("longest main-thread task until then", start, "ms", "under 300")
 	print("longest main-thread task after it (0: none over 50)", streaming, "ms", "0")
+	print("longest one while published tables are judged", judging, "ms", "0")
 	print("default scenario, from the load to its end", done, "ms", "under 6000")
 	print("one worker, patched arm, quiet, xeon-240: million events/s", rate, "", "at least 2")
 	print("one worker, hackbench, 11,520 tasks on 72 CPUs, 20 loops", crowd, "ms", "under 8000")

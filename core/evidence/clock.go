@@ -30,6 +30,7 @@ func clockRows() (rows []*Table) {
 		key := scheduler[len("scx_"):]
 		rows = append(rows, &Table{
 			Thread: "sched_ext clock", Key: "scx-now-v1-" + scheduler, AnyMachine: true, States: states,
+			Series: "perf bench sched messaging, reads of the hardware's clock", Load: scheduler,
 			Title:    fmt.Sprintf("scx_bpf_clock_get_ns: reads of the hardware's clock by %s under perf bench sched messaging, Linux 6.12", scheduler),
 			Source:   "20241116160126.29454-1-changwoo@igalia.com",
 			Scenario: "?m=" + ClockMachines[1] + "&k=6.12&scx=" + key + "&w=messaging&group=20&nr_loops=200&thread=1&metric=clock_reads&arm=&arm=scx-now-v1&bg=housekeeping",

@@ -227,6 +227,7 @@ func JudgeInTurns(t *Table, trials []Trial, results []*core.Result, pause func()
 // judge sets the verdict: by the states that agree, out of as many as say something; idle tells that in none the patch has changed anything.
 func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	change := f.Figure == string(Improvement)
+	movers, known := Movers(t.Key, FigureName(f.Figure))
 	switch {
 	case t.NotModelled != "":
 		f.Verdict, f.Note = NotModelled, t.NotModelled
@@ -235,6 +236,9 @@ func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	case change && idle && len(agree) > 0:
 		f.Verdict = NoPower
 		f.note("no run differs by anything from the one without the patch: it changes no step that this workload takes")
+	case known && len(movers) == 0 && len(agree) > 0:
+		f.Verdict = NoPower
+		f.note("no constant of the model and no switch moves it beyond chance")
 	case len(agree) == 0:
 		f.Verdict = Disagrees
 	case len(agree) > 1 && len(agree) < len(say):
@@ -251,6 +255,13 @@ func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	}
 	if len(say) > 1 {
 		f.note(strings.Join(say, ", "))
+	}
+	if n := min(len(movers), 3); n > 0 && f.Kind == Prediction && t.NotModelled == "" {
+		var names []string
+		for _, m := range movers[:n] {
+			names = append(names, m.What)
+		}
+		f.note(fmt.Sprintf("of constants and switches %d move it, most of all %s", len(movers), strings.Join(names, ", ")))
 	}
 }
 

@@ -129,7 +129,7 @@ func TestFigures(t *testing.T) {
 		for _, f := range Judge(table, trials, results) {
 			after = append(after, fmt.Sprint(f.ID, f.Kind, f.Published, f.Tolerance, f.Unit))
 		}
-		if !slices.Equal(before, after) || len(before) < 2 {
+		if !slices.Equal(before, after) || len(before) == 0 {
 			t.Errorf("%s: figures\n%q, judged\n%q", table.Key, before, after)
 		}
 		if name := table.Thread + "/" + table.Series + "/" + table.Load; table.Series != "" && (loads[name] || table.Load == "") {

@@ -81,7 +81,7 @@ func (c *Case) svg() string {
 	for _, t := range c.Case.Tried {
 		for arm, runs := range t.Runs {
 			d.Panels = append(d.Panels, chart.Panel{
-				Title: lab.ArmTitle(c.Case.Arms[arm].Patches) + ", bg=" + t.State.Background, Arm: arm, Runs: runs, Published: c.Case.PerEvent(arm),
+				Title: lab.ArmTitle(c.Case.Arms[arm].Patches) + ", " + t.State.String(), Arm: arm, Runs: runs, Published: c.Case.PerEvent(arm),
 			})
 		}
 	}
@@ -98,7 +98,7 @@ func (c *Case) key() string {
 	}
 	var causes []string
 	for _, t := range c.Case.Tried {
-		causes = append(causes, t.State.Background+": "+t.State.Cause)
+		causes = append(causes, t.State.String()+": "+t.State.Cause)
 	}
 	return text + strings.Join(causes, "; ") + "."
 }

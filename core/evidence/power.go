@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -9,7 +10,8 @@ import (
 
 // A figure that nothing in the model moves can't disagree with it, and so says nothing. power.csv lists what moves
 // a row of each kind, and how far, with each constant of the model at nothing and at four times its value, and with each
-// switch thrown: TestPower writes it (see there), with the model that it names.
+// switch thrown, as far as that is beyond what chance does to three runs: TestPower writes it (see there). Where chance is large, what is not listed
+// may still move the figure; where nothing has moved it at all, "nothing" is listed.
 
 //go:embed power.csv
 var powerCSV string
@@ -25,7 +27,12 @@ type Mover struct {
 }
 
 // moves tells whether it does, beyond chance.
-func (m *Mover) moves() bool { return max(m.None, -m.None, m.Four, -m.Four) > m.Noise }
+func (m *Mover) moves() bool { return m.far() > m.Noise }
+
+func (m *Mover) far() float64 { return max(m.None, -m.None, m.Four, -m.Four) }
+
+// nothing is what stands for a mover where there is none.
+const nothing = "nothing"
 
 // movers reads power.csv.
 var movers = sync.OnceValue(func() (list []Mover) {
@@ -39,27 +46,26 @@ var movers = sync.OnceValue(func() (list []Mover) {
 	return list
 })
 
-// Movers returns what moves a figure of a table, the strongest first, and whether that was looked for.
-func Movers(key string, figure FigureName) (list []Mover, known bool) {
+// Movers returns what moves a figure of a table beyond chance, the strongest first, and whether nothing moves it at all. The rows of the first
+// table that fits are those that hold.
+func Movers(key string, figure FigureName) (list []Mover, immovable bool) {
+	held := ""
 	for _, m := range movers() {
 		prefix, open := strings.CutSuffix(m.Table, "*")
 		if m.Figure != figure || m.Table != key && !(open && strings.HasPrefix(key, prefix)) {
 			continue
 		}
-		known = true
-		if m.moves() {
+		if held == "" {
+			held = m.Table
+		}
+		switch {
+		case m.Table != held:
+		case m.What == nothing:
+			immovable = true
+		default:
 			list = append(list, m)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Mover) int {
-		x, y := max(a.None, -a.None, a.Four, -a.Four), max(b.None, -b.None, b.Four, -b.Four)
-		switch {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	return list, known
+	slices.SortStableFunc(list, func(a, b Mover) int { return cmp.Compare(b.far(), a.far()) })
+	return list, immovable
 }

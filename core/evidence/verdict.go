@@ -227,7 +227,7 @@ func JudgeInTurns(t *Table, trials []Trial, results []*core.Result, pause func()
 // judge sets the verdict: by the states that agree, out of as many as say something; idle tells that in none the patch has changed anything.
 func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	change := f.Figure == string(Improvement)
-	movers, known := Movers(t.Key, FigureName(f.Figure))
+	movers, immovable := Movers(t.Key, FigureName(f.Figure))
 	switch {
 	case t.NotModelled != "":
 		f.Verdict, f.Note = NotModelled, t.NotModelled
@@ -236,7 +236,7 @@ func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	case change && idle && len(agree) > 0:
 		f.Verdict = NoPower
 		f.note("no run differs by anything from the one without the patch: it changes no step that this workload takes")
-	case known && len(movers) == 0 && len(agree) > 0:
+	case !change && immovable && len(agree) > 0:
 		f.Verdict = NoPower
 		f.note("no constant of the model and no switch moves it beyond chance")
 	case len(agree) == 0:
@@ -261,7 +261,7 @@ func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 		for _, m := range movers[:n] {
 			names = append(names, m.What)
 		}
-		f.note(fmt.Sprintf("of constants and switches %d move it, most of all %s", len(movers), strings.Join(names, ", ")))
+		f.note(fmt.Sprintf("of constants and switches %d move it beyond chance, most of all %s", len(movers), strings.Join(names, ", ")))
 	}
 }
 

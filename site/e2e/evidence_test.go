@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +131,7 @@ func TestEvidenceByKeyboard(t *testing.T) {
 	}
 	b.focus("#evidence .go")
 	b.press(kb.Enter)
-	b.wait(`document.querySelector("#evidence .progress[data-status=running] .words").innerText.includes("of 111 tables")`)
+	b.wait(`document.querySelector("#evidence .progress[data-status=running] .words").innerText.includes("of ` + strconv.Itoa(len(evidence.Keys())) + ` tables")`)
 	b.press(kb.Enter)
 	b.wait(`document.querySelector("#evidence .progress[data-status=cancelled]")`)
 	if !eval[bool](b, judged(first)+" != null") {

@@ -70,7 +70,7 @@ func build(fast bool, out string) error {
 // notInlined are the packages that only the page's own work is done in, none of
 // the engine's. Without inlining they are smaller: 6 % of the whole program.
 var notInlined = []string{
-	"schedlab/site/ui", "schedlab/site/lab", "schedlab/site/chart", "schedlab/core/sweep", "schedlab/core/evidence", "github.com/vugu/...", "encoding/json", "fmt", "log", "reflect", "strconv", "time",
+	"schedlab/site/ui", "schedlab/site/lab", "schedlab/site/chart", "schedlab/core/sweep", "schedlab/core/evidence", "schedlab/core/scenario", "schedlab/core/scx", "schedlab/core/workload", "github.com/vugu/...", "net/url", "strings", "slices", "math/big", "encoding/json", "fmt", "log", "reflect", "strconv", "time",
 }
 
 // collect returns the sources of the page by name: the files of site/web, with

@@ -45,7 +45,7 @@ var (
 		{Key: "unpinned", Text: "the run queue's lock was unpinned since the clock was updated: in dispatch and behind it"},
 		{Key: "remote", Text: "another CPU's run queue is locked: its clock is valid, and the lookup is of this CPU's"},
 		{Key: "unlocked", Text: "no run queue is locked: in select_cpu and timers"},
-		{Key: "refreshed", Text: "an update has not taken the clock further (v4)"},
+		{Key: "refreshed", Text: "the cached time is earlier than the one given before (v1 to v3), or an update has not taken the clock further (v4)"},
 	}
 	ClockWays = [...]kernel.Info{
 		{Key: "local", Text: "waking a task here"},

@@ -129,7 +129,9 @@ func (r *Result) sum(arm int, counts func(*Part) bool) Part {
 		}
 		t.Events += p.Events
 		t.Elapsed += p.Elapsed
+		oldest := max(t.Counters[kernel.ClockOldest], at(p.Counters, int(kernel.ClockOldest)))
 		t.Counters = addTo(t.Counters, p.Counters)
+		t.Counters[kernel.ClockOldest] = oldest // the one counter that is no sum
 		t.Time = addTo(t.Time, p.Time)
 		for len(t.Hists) < len(p.Hists) {
 			t.Hists = append(t.Hists, stats.Hist{})
@@ -139,6 +141,13 @@ func (r *Result) sum(arm int, counts func(*Part) bool) Part {
 		}
 	}
 	return t
+}
+
+func at(v []int64, i int) int64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return 0
 }
 
 // addTo adds v to sum, which grows if it must.

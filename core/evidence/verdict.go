@@ -151,6 +151,14 @@ func Figures(t *Table, unit string) []Finding {
 	return list
 }
 
+// IDs lists those of the figures by which the model is judged.
+func (t *Table) IDs() (ids []string) {
+	for _, f := range Figures(t, "") {
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
 // finding is what is to be judged of a row, and by which tolerance; not ok if nothing is.
 func (t *Table) finding(row Row) (f Finding, tolerance Tolerance, ok bool) {
 	tolerance, ok = ToleranceOf(t.Key, row.Figure)

@@ -488,7 +488,7 @@ func (k *Kernel) watchdog() {
 // eject ends the run because of what the scheduler did. A kernel would go on without it.
 func (x *Ext) eject(format string, args ...any) {
 	if k := x.k; k.status == Running {
-		k.status = Exceeded
+		k.status = Ejected
 		k.fault = fmt.Sprintf("at %s: the sched_ext scheduler %s was thrown out: %s", k.now, x.ops.Name, fmt.Sprintf(format, args...))
 	}
 }
@@ -673,7 +673,10 @@ func (x *Ext) Kick(cpu int, f KickFlags) {
 
 // StartTimer calls Timer in time d, on the CPU that runs the callback; while the scheduler is loaded, on CPU 0.
 func (x *Ext) StartTimer(d sim.Time) {
-	at := max(x.c.t, x.k.now) + max(d, sim.Microsecond)
+	at := max(d, sim.Microsecond)
+	if x.k.events > 0 { // else the scheduler is being loaded, and what the CPU was charged with lies ahead
+		at += x.c.t
+	}
 	x.c.tick.timers.add(at)
 	x.k.q.At(at, evExtTimer, uint16(x.c.id), 0)
 }

@@ -469,7 +469,7 @@ func TestExtForgets(t *testing.T) {
 		pairs(t, k, 3, 100)
 		for k.Step(1000) == Running {
 		}
-		status, says := Exceeded, "the sched_ext scheduler fifo was thrown out: task"
+		status, says := Ejected, "the sched_ext scheduler fifo was thrown out: task"
 		if check {
 			status, says = Broken, "the sched_ext scheduler fifo has forgotten task"
 		}
@@ -543,7 +543,7 @@ func TestExtMisuse(t *testing.T) {
 		spawn(t, k, TaskSpec{Name: "pinned", CPUs: []int{1}, Prog: []Op{{Kind: OpSleep, D: sim.Microsecond, N: 50}, {Kind: OpLoop, Obj: 1}}})
 		for k.Step(1000) == Running {
 		}
-		if k.status != Exceeded || !strings.Contains(k.fault, says) {
+		if k.status != Ejected || !strings.Contains(k.fault, says) {
 			t.Errorf("want %q: status %d, %q", says, k.status, k.fault)
 		}
 	}

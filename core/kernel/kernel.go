@@ -25,7 +25,8 @@ type Status uint8
 const (
 	Running  Status = iota
 	Done            // the measured window has ended
-	Exceeded        // the budget of events or the horizon is reached, or the scheduler was thrown out: Snapshot.Fault says which
+	Exceeded        // the budget of events or the horizon is reached: Snapshot.Fault says which
+	Ejected         // the sched_ext scheduler was thrown out: Snapshot.Fault says why
 	Broken          // an invariant of the model does not hold: Snapshot.Fault says which
 )
 

@@ -378,7 +378,7 @@ func (k *Kernel) runTask(c *cpu) {
 			if !k.withoutKernel(c, t, op) {
 				t.pc--
 				t.inSyscall = true
-				t.left = k.jitter(c, k.syscallCost(c, t, op))
+				t.left = max(k.jitter(c, k.syscallCost(c, t, op)), 1) // or a program of calls that cost nothing would stand still in time
 				if op.Kind == OpWrite || op.Kind == OpRead {
 					k.refer(c, t, &k.channels[t.object(c, op)])
 				}

@@ -15,9 +15,9 @@ var bpfland = Scheduler{
 		"short for tasks that are blocked and wake others often. That description also drops the queue of interactive tasks, which the README still has: it is kept here. A task is interactive if it gives up " +
 		"its CPU as often as all do on average, or ten times a second. A slice is 20 ms, divided by one and the tasks that wait, 1 ms at least. Assumed: the deadline is as in scx_rusty; " +
 		"how often a task gives up its CPU is looked at every 100 ms, the whole machine is one primary domain, and of the two times that a task's start is noted by, one sees that the queue of the " +
-		"others is served every 5 ms. Left out: the frequency control of energy profiles, which reads the clock a third time, since the frequency is not modelled.",
+		"others is served every 5 ms by each CPU. Left out: the frequency control of energy profiles, which reads the clock a third time, since the frequency is not modelled.",
 	Load: func(x *kernel.Ext) kernel.ExtOps {
-		b := &bpflandSched{x: x, interactive: x.CreateDSQ(), shared: x.CreateDSQ(), threshold: 1, caches: llcs(x.Machine()), smt: x.Machine().SMT()}
+		b := &bpflandSched{x: x, interactive: x.CreateDSQ(), shared: x.CreateDSQ(), threshold: 1, caches: llcs(x.Machine()), cpus: make([]bpflandCPU, len(x.Machine().CPUs)), smt: x.Machine().SMT()}
 		return kernel.ExtOps{
 			Name:      "bpfland",
 			SelectCPU: b.selectCPU,
@@ -55,6 +55,12 @@ type bpflandTask struct {
 	interactive bool
 }
 
+// A bpflandCPU is what it knows of a CPU. Tasks of the shared queue that may run on one CPU only depend on that one.
+type bpflandCPU struct {
+	served   sim.Time // when a task of the shared queue last began to run
+	starving bool     // that was too long ago
+}
+
 type bpflandSched struct {
 	x                   *kernel.Ext
 	interactive, shared kernel.DSQ
@@ -63,8 +69,7 @@ type bpflandSched struct {
 	smt                 bool
 	now                 int64 // the latest virtual time of those that have begun to run
 	threshold           int64 // voluntary switches a second from which on a task is interactive
-	served              sim.Time
-	starving            bool // the shared queue has not been served for too long
+	cpus                []bpflandCPU
 }
 
 func (b *bpflandSched) enable(t kernel.TaskID) {
@@ -135,9 +140,9 @@ func (b *bpflandSched) enqueue(t kernel.TaskID, f kernel.EnqFlags) {
 }
 
 // dispatch takes an interactive task, else another one, else what ran runs on.
-func (b *bpflandSched) dispatch(_ int, prev kernel.TaskID) {
+func (b *bpflandSched) dispatch(cpu int, prev kernel.TaskID) {
 	first, second := b.interactive, b.shared
-	if b.starving {
+	if b.cpus[cpu].starving {
 		first, second = second, first
 	}
 	if !b.x.MoveToLocal(first) && !b.x.MoveToLocal(second) && prev != kernel.NoTask {
@@ -169,11 +174,12 @@ func (b *bpflandSched) running(t kernel.TaskID) {
 	k.since = b.x.Now()
 	b.now = max(b.now, k.vtime)
 	b.x.SetSlice(t, b.slice())
+	c := &b.cpus[b.x.CPU()]
 	switch now := b.x.Now(); {
 	case !k.interactive:
-		b.served, b.starving = now, false
-	case now-b.served > bpflandStarving:
-		b.starving = true
+		c.served, c.starving = now, false
+	case now-c.served > bpflandStarving:
+		c.starving = true
 	}
 }
 

@@ -15,7 +15,7 @@ var central = Scheduler{
 	Brief: "CPUs that run out of tasks tell the central one, which hands them tasks from one queue, without a slice: a timer ends turns.",
 	Note: "As in Linux 6.12 and scx 1.0.6 to 1.0.8, from its documentation. CPU 0 is the central one. Wakeups are steered there. Turns end after 20 ms, by a timer of 1 ms, if somebody " +
 		"waits. Pinned kernel threads go first on their CPU. Assumed: the timer reads the clock once each time; the central CPU's own task keeps its turn while that CPU decides for others; a task that it hands over takes the CPU that has " +
-		"asked for one at once; other tasks that may run on one CPU only wait in that CPU's own queue; a task that may not run on the CPU that asks goes to a queue that all CPUs " +
+		"asked for one at once; a task that may not run on the CPU that asks goes to a queue that all CPUs " +
 		"look into, and an idle CPU is told. There is no limit to how many tasks are handed over at a time.",
 	Load: func(x *kernel.Ext) kernel.ExtOps {
 		c := &centralSched{x: x, fallback: x.CreateDSQ()}
@@ -76,12 +76,8 @@ func (c *centralSched) selectCPU(t kernel.TaskID, prev int, _ kernel.WakeFlags) 
 // enqueue keeps a task until the central CPU hands it to one, and tells that CPU, unless it is a task whose
 // turn has ended and no CPU is without one.
 func (c *centralSched) enqueue(t kernel.TaskID, f kernel.EnqFlags) {
-	if c.x.Pinned(t) {
-		f = 0
-		if c.x.Kthread(t) {
-			f = kernel.EnqHead | kernel.EnqPreempt
-		}
-		c.x.Insert(t, kernel.DSQLocal, kernel.SliceInf, f)
+	if c.x.Pinned(t) && c.x.Kthread(t) {
+		c.x.Insert(t, kernel.DSQLocal, kernel.SliceInf, kernel.EnqPreempt)
 		return
 	}
 	c.waiting.push(t)

@@ -13,7 +13,7 @@ var flatcg = Scheduler{
 	Brief: "Each CPU serves one cgroup for a while, then the one that has had the least for its share: all tasks here are in the same.",
 	Note: "As in Linux 6.12 and scx 1.0.6 to 1.0.8, from its documentation, as far as a single cgroup shows it: the weights of cgroups, and how they change when cgroups " +
 		"come and go, are left out. What remains is a queue by weighted virtual time, and a clock that is read each time a CPU looks for work, to see whether " +
-		"the turn of its cgroup, 20 ms, is over. Assumed: a task that may run on one CPU only waits in that CPU's own queue.",
+		"the turn of its cgroup, 20 ms, is over. Assumed: a kernel thread that may run on one CPU only waits in that CPU's own queue, and other tasks of that kind with all others, where other CPUs pass them over.",
 	Load: func(x *kernel.Ext) kernel.ExtOps {
 		g := &flatGroup{weighted: weighted{x: x, queue: x.CreateDSQ()}}
 		g.since = make([]sim.Time, len(x.Machine().CPUs))
@@ -21,7 +21,7 @@ var flatcg = Scheduler{
 			Name:      "flatcg",
 			SelectCPU: func(t kernel.TaskID, prev int, f kernel.WakeFlags) int { return selectIdle(x, t, prev, f) },
 			Enqueue: func(t kernel.TaskID, f kernel.EnqFlags) {
-				if x.Pinned(t) {
+				if x.Pinned(t) && x.Kthread(t) {
 					x.Insert(t, kernel.DSQLocal, kernel.SliceDefault, f)
 					return
 				}

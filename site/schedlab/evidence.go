@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,33 +38,52 @@ func setupEvidence(flags *flag.FlagSet) func(context.Context, streams, string) e
 			return badInput("evidence takes no link: want -only for some of the figures")
 		}
 		if *workers < 1 {
-			return badInput("-j: want a whole number from 1")
+			return badInput(scenario.Problem{Key: "-j", Value: strconv.Itoa(*workers), Want: "a whole number from 1"}.String())
 		}
 		tables := evidence.Matching(*only)
 		if len(tables) == 0 {
 			return unknown("-only", *only, evidence.Keys())
 		}
+		if len(tables) == 1 {
+			if ids := tables[0].IDs(); !slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, *only) }) {
+				return unknown("-only", *only, ids)
+			}
+		}
 		var findings []evidence.Finding
 		for i, t := range tables {
-			trials := t.Trials(false)
-			results := make([]*core.Result, len(trials))
-			for j := range trials {
-				if results[j], err = try(ctx, s, trials[j].Scenario, fmt.Sprintf("%d of %d: %s", i+1, len(tables), t.Key), *workers); err != nil {
-					return err
+			found, stopped := judge(ctx, s, t, fmt.Sprintf("%d of %d: %s", i+1, len(tables), t.Key), *workers)
+			if stopped != nil {
+				if len(findings) == 0 {
+					return stopped
 				}
+				s.say(fmt.Sprintf("stopped with %d of %d tables judged", i, len(tables)))
+				err = stopped
+				break
 			}
-			for _, finding := range evidence.Judge(t, trials, results) {
+			for _, finding := range found {
 				if strings.HasPrefix(finding.ID, *only) {
 					findings = append(findings, finding)
 				}
 			}
 		}
-		if len(findings) == 0 {
-			return badInput(fmt.Sprintf("-only %s: that table has no such figure", printable(*only)))
+		if _, err := io.WriteString(s.out, evidenceReports[f](findings)); err != nil {
+			return fmt.Errorf("writing the findings: %w", err)
 		}
-		_, err = io.WriteString(s.out, evidenceReports[f](findings))
 		return err
 	}
+}
+
+// judge simulates the trials of a table and judges it by them.
+func judge(ctx context.Context, s streams, t *evidence.Table, what string, workers int) ([]evidence.Finding, error) {
+	trials := t.Trials(false)
+	results := make([]*core.Result, len(trials))
+	for i := range trials {
+		var err error
+		if results[i], err = try(ctx, s, trials[i].Scenario, what, workers); err != nil {
+			return nil, err
+		}
+	}
+	return evidence.Judge(t, trials, results), nil
 }
 
 // try simulates a scenario to its end.

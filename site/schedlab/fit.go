@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 
 	"schedlab/core"
@@ -21,7 +22,7 @@ func setupFit(flags *flag.FlagSet) func(context.Context, streams, string) error 
 			return badInput("fit takes no link: want -only for one of the fittings")
 		}
 		if *workers < 1 {
-			return badInput("-j: want a whole number from 1")
+			return badInput(scenario.Problem{Key: "-j", Value: strconv.Itoa(*workers), Want: "a whole number from 1"}.String())
 		}
 		var keys []string
 		for _, f := range evidence.Fittings {

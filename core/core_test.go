@@ -312,12 +312,13 @@ func TestNoAllocationsPerEvent(t *testing.T) {
 		"?m=xeon-240&bg=quiet&arm=sm-idle-v2",
 		"?m=xeon-240&bg=pair&arm=",
 		"?m=epyc-2x64&bg=mixed&arm=&delay=10",
+		"?m=laptop&k=6.12&scx=lavd&w=messaging&group=20&thread=1&nr_loops=600&arm=scx-now-v1&bg=quiet",
 	} {
 		m, err := Start(parse(t, link), Job{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Step(200_000)
+		m.Step(1_000_000) // queues grow to what they need
 		if n := testing.AllocsPerRun(20, func() { m.Step(5000) }); n != 0 {
 			t.Errorf("%s: %v allocations in 5000 events, want 0", link, n)
 		}
@@ -361,6 +362,24 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
+// BenchmarkScheduler is perf bench sched messaging with 800 threads on 16 CPUs, by sched_ext scheduler.
+func BenchmarkScheduler(b *testing.B) {
+	for _, scheduler := range scenario.Schedulers() {
+		b.Run("scx="+scheduler, func(b *testing.B) {
+			s := parse(b, "?m=laptop&k=6.12&w=messaging&group=20&thread=1&nr_loops=60&arm=&runs=1&bg=quiet&scx="+scheduler)
+			events := uint64(0)
+			for range b.N {
+				r, err := Run(s, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				events += r.Total(0).Events
+			}
+			b.ReportMetric(float64(events)/b.Elapsed().Seconds()/1e6, "Mev/s")
+		})
+	}
+}
+
 // Links that once broke the model.
 func TestLinksThatBroke(t *testing.T) {
 	for _, link := range []string{
@@ -369,8 +388,33 @@ func TestLinksThatBroke(t *testing.T) {
 		"?m=power9-smt8&bg=pair&c.nohz_visit=50000&numipi=3000&runs=3",
 		// A waker that waits for a task to leave its CPU and takes no time to look.
 		"?w=hackbench&m=icx-2x32&k=5.18&rt=1&runs=1&seed=49&bg=pair&groups=1&loops=3&fds=4&arm=&c.relax=0&c.enqueue=1&c.schedule_head=0",
+		// Schedulers that left tasks to starve which may run on one CPU only, until the watchdog came.
+		"?m=vm-2&k=6.12&scx=flatcg&w=spinlock&tasks=4&cpus=2&loops=20000&hold=1000&gap=1000&arm=&bg=housekeeping&runs=1&seed=7",
+		"?m=vm-2&k=6.12&scx=central&w=spinlock&tasks=4&cpus=2&loops=20000&hold=1000&gap=1000&arm=&bg=housekeeping&runs=1&seed=7",
+		"?m=vm-2&k=6.12&scx=bpfland&w=schbench&version=old&message-threads=1&threads=100&sleeptime=0&cputime=500&runtime=12000&warmuptime=0&arm=&bg=pair&runs=1&seed=7",
 	} {
 		mustRun(t, parse(t, link))
+	}
+}
+
+// A scheduler's timers run also where CPUs can only poll.
+func TestSchedulersTimers(t *testing.T) {
+	for _, scheduler := range []string{"lavd", "rusty", "central"} {
+		r := mustRun(t, parse(t, "?m=apu-8&k=6.12&w=pgbench&clients=4&runtime=210&arm=&bg=housekeeping&runs=1&idle=POLL&scx="+scheduler))
+		if n := r.Total(0).Counters[kernel.ExtCalls+kernel.Counter(kernel.ExtTimer)]; n == 0 {
+			t.Errorf("%s: its timer was never called", scheduler)
+		}
+	}
+}
+
+// A program of calls that cost nothing comes out of each event.
+func TestCallsThatCostNothing(t *testing.T) {
+	m, err := Start(parse(t, "?m=vm-2&k=6.11&w=netperf&test=UDP_STREAM&runtime=1&warmuptime=1&bg=quiet&runs=1&arm=&c.syscall=0&c.copy=0&c.udp_send=0"), Job{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := m.Step(200_000); status != kernel.Running {
+		t.Errorf("status %d after 200,000 events of a run that can hardly end", status)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestSpeed(t *testing.T) {
 	}
 	const times = 5
 	handler := assets(t)
-	var first, start, streaming, done, rate, crowd, crowdRate, judging []float64
+	var first, start, streaming, done, rate, crowd, crowdRate, loaded, loadedRate, judging []float64
 	for range times {
 		b := newTab(t, handler)
 		b.before(watch)
@@ -101,6 +101,8 @@ func TestSpeed(t *testing.T) {
 		rate = append(rate, events/ms/1000)
 		ms, events = b.simulate("?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=288&loops=20&pipe=1&bg=quiet&arm=&runs=1")
 		crowd, crowdRate = append(crowd, ms), append(crowdRate, events/ms/1000)
+		ms, events = b.simulate("?m=laptop&k=6.12&scx=lavd&w=messaging&group=20&thread=1&nr_loops=60&bg=quiet&arm=&runs=1")
+		loaded, loadedRate = append(loaded, ms), append(loadedRate, events/ms/1000)
 	}
 	median := func(v []float64) float64 { slices.Sort(v); return v[len(v)/2] }
 	print := func(what string, v []float64, unit, want string) {
@@ -114,6 +116,8 @@ func TestSpeed(t *testing.T) {
 	print("one worker, patched arm, quiet, xeon-240: million events/s", rate, "", "at least 2")
 	print("one worker, hackbench, 11,520 tasks on 72 CPUs, 20 loops", crowd, "ms", "under 8000")
 	print("the same: million events/s", crowdRate, "", "at least 1.5")
+	print("one worker, scx_lavd, messaging, 800 threads, 60 loops", loaded, "ms", "under 8000")
+	print("the same: million events/s", loadedRate, "", "at least 1.5")
 }
 
 // simulate has a worker of its own run a job twice, and returns how long the second time took,

@@ -37,10 +37,13 @@ func (s Scenario) Figure() workload.Metric {
 	return list[0]
 }
 
+// ClockReads is the key of that figure.
+const ClockReads = "clock_reads"
+
 // clockReads counts a scheduler's reads of the hardware's clock for each thousand events that a metric of the workload counts.
 func clockReads(of workload.Metric) workload.Metric {
 	m := workload.Metric{
-		Key: "clock_reads", Name: "clock reads per 1000 " + of.Nouns(), Unit: "reads", Better: "lower", Noun: of.Noun,
+		Key: ClockReads, Name: "clock reads per 1000 " + of.Nouns(), Unit: "reads", Better: "lower", Noun: of.Noun,
 		Events: func(s *kernel.Snapshot) int64 { return of.Count(s.Hists, s.Counters) },
 	}
 	m.Of = func(s *kernel.Snapshot) int64 {

@@ -165,6 +165,9 @@ func (p *parser) scheduler(s Scenario) string {
 	}
 	if !slices.Contains(able, s.Kernel) {
 		slices.Sort(able)
+		if k, given := p.values["k"]; given && k != s.Kernel {
+			return "" // that k is no kernel was said, and what stands for it is nobody's choice
+		}
 		p.bad("scx", key, fmt.Sprintf("a kernel with sched_ext, k=%s: %s has none", strings.Join(able, " or k="), s.Kernel))
 		return ""
 	}
@@ -246,6 +249,11 @@ func (p *parser) params(s Scenario) workload.Values {
 // metric reads what runs are judged by.
 func (p *parser) metric(s Scenario) string {
 	metrics := Metrics(s)
+	if value := p.values["metric"]; value == ClockReads && s.Scheduler == "" {
+		p.take("metric")
+		p.bad("metric", value, "a sched_ext scheduler whose reads can be counted: scx="+strings.Join(Schedulers(), ", "))
+		return ""
+	}
 	if key := p.choice("metric", metrics[0], metrics); key != metrics[0] {
 		return key
 	}

@@ -80,8 +80,9 @@ func OneOf(value string, allowed []string) string {
 // nearest returns the name that value is a slip of the pen away from, or "".
 func nearest(value string, names []string) string {
 	best, least := "", 3 // edits
+	value = strings.ToLower(value)
 	for _, name := range names {
-		if d := edits(value, name); d < least && d < len(name) {
+		if d := edits(value, strings.ToLower(name)); d < least && d < len(name) {
 			best, least = name, d
 		}
 	}

@@ -137,7 +137,7 @@ var badLinks = []struct{ link, key, value, want string }{
 	{"?k=6.12&arm=&arm=scx-now", "arm", "scx-now", "scx-now needs a sched_ext scheduler: scx=lavd, bpfland, rusty, simple, central, flatcg"},
 	{"?k=6.14&scx=lavd&arm=&arm=scx-now", "arm", "scx-now", "scx-now applies to 6.12, not to 6.14"},
 	{"?k=6.12&scx=lavd&arm=&arm=nohz-csd", "arm", "nohz-csd", "about the fair class, which has no tasks"},
-	{"?k=6.12&metric=clock_reads", "metric", "clock_reads", "elapsed"},
+	{"?k=6.12&metric=clock_reads", "metric", "clock_reads", "scx=lavd"},
 	{"?w=ipistrom", "w", "ipistrom", "ipistorm"},
 	{"?bg=noisy", "bg", "noisy", "quiet, housekeeping"},
 	{"?bg=quite", "bg", "quite", "perhaps quiet"},

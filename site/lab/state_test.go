@@ -390,7 +390,7 @@ func TestChoosingAScheduler(t *testing.T) {
 			{func() { d.Set("metric", "clock_reads") }, "&k=6.12&scx=rusty&numipi=500&metric=clock_reads&arm=scx-now", ""},
 			{func() { d.Set("k", "6.14") }, "&k=6.14&scx=rusty&numipi=500&metric=clock_reads", "arm=scx-now: left out with this choice: want patches that apply: scx-now applies to 6.12, not to 6.14"},
 			{func() { d.Set("scx", "bpfland") }, "&k=6.14&scx=bpfland&numipi=500&metric=clock_reads", ""},
-			{func() { d.Set("scx", "") }, "&k=6.14&numipi=500", "metric=clock_reads: left out with this choice: want elapsed"},
+			{func() { d.Set("scx", "") }, "&k=6.14&numipi=500", "metric=clock_reads: left out with this choice: want a sched_ext scheduler whose reads can be counted: scx=lavd, bpfland, rusty, simple, central, flatcg"},
 			{func() { d.Set("scx", "simple") }, "&k=6.14&scx=simple&numipi=500", ""},
 			{func() { d.Set("k", "6.11") }, "&numipi=500", "scx=simple: left out with this choice: want a kernel with sched_ext, k=6.12 or k=6.14: 6.11 has none"},
 		} {

@@ -14,6 +14,7 @@ import (
 
 	"schedlab/core"
 	"schedlab/core/kernel"
+	"schedlab/core/machine"
 	"schedlab/core/scenario"
 	"schedlab/core/sim"
 	"schedlab/core/stats"
@@ -49,7 +50,8 @@ var powerRows = []struct {
 	{"scx-now-*", "scx-now-v1-scx_lavd", "", 3},
 }
 
-// TestPower sees that what power.csv says of a few constants still holds; with -full and -update it writes all of it, which takes half an hour.
+// TestPower simulates a row with two constants changed and sees that power.csv says the same of them as the model does; with -full and -update it writes
+// all of it, which takes half an hour.
 func TestPower(t *testing.T) {
 	if !*full {
 		for _, row := range powerRows {
@@ -57,11 +59,18 @@ func TestPower(t *testing.T) {
 				t.Logf("nothing moves %s beyond chance, and something does within it", row.table)
 			}
 		}
-		// Sound in both directions: what a message costs moves hackbench, and what an ipistorm call costs does not.
-		for what, moves := range map[string]bool{"pipe_write": true, "call_setup": false} {
+		// In both directions: what a message costs moves hackbench, and what a remote call costs does not.
+		const link = "?m=xeon-e5-2699v3&k=5.18&w=hackbench&groups=12&loops=20&pipe=1&bg=quiet&arm=&runs=2"
+		mean := func(change string) float64 { return stats.Summarize(simulate(t, link+change).Primaries(0)).Mean }
+		m, _ := machine.Lookup("xeon-e5-2699v3")
+		before := mean("")
+		for _, key := range []string{"pipe_write", "call_setup"} {
+			cost, _ := kernel.LookupCost(key)
 			list, _ := Movers("irq-nosync-hackbench-process-pipes-48", Mean)
-			if slices.ContainsFunc(list, func(m Mover) bool { return m.What == what }) != moves {
-				t.Errorf("power.csv: %s moves hackbench: want %v", what, moves)
+			listed := slices.ContainsFunc(list, func(m Mover) bool { return m.What == key })
+			after := mean(fmt.Sprintf("&c.%s=%s", key, (4 * kernel.CostOn(m, cost).Value).Nanoseconds()))
+			if moves := math.Abs(after/before-1) > 0.2; moves != listed {
+				t.Errorf("%s at four times its value takes the mean from %.4g to %.4g ns; power.csv lists it: %v", key, before, after, listed)
 			}
 		}
 		return

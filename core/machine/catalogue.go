@@ -115,8 +115,8 @@ func x2apic() Count {
 
 // stableTSC is the offset between the two clocks of x86, as boot logs have it.
 func stableTSC() Figure {
-	return Figure{2800 * us, 20_300 * us, 1200 * sim.Millisecond, Cited,
-		"eleven boot logs, the last number of \"sched_clock: Marking stable (a, b)->(c, offset)\": from -2.8 ms to -1.2 s, among them -3.6, -12.6, -14.9, -20.3, -31.0 and -92 ms; always negative"}
+	return Figure{2800 * us, 20_300 * us, 1200 * sim.Millisecond, Assumed,
+		"the range of eleven boot logs in public posts, of other machines than these, and so not named: the last number of \"sched_clock: Marking stable (a, b)->(c, offset)\": from -2.8 ms to -1.2 s, among them -3.6, -12.6, -14.9, -20.3, -31.0 and -92 ms; always negative. How far does not matter, as long as it is longer than the time between two reads"}
 }
 
 // apic is the time of an x86 interrupt from the write to the handler's first

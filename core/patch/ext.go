@@ -32,7 +32,7 @@ var ext = []Patch{
 			"A miss reads the hardware and keeps what it found, so that the next call finds the clock valid. Whose run queue is looked up is the CPU's on which the callback runs: " +
 			"a task woken on another CPU under that one's lock makes the other's clock valid, and misses. On one CPU the time never goes back: the last one given is kept, and where the cached time is earlier the hardware is read. " +
 			"The hardware's time here is sched_clock(), the run queue's sched_clock_cpu(), which on x86 lags behind it by an offset that is fixed at boot. So the first read after each update of the clock finds it earlier, and reads the hardware; v4 reads the same clock as the run queue.",
-		Fate:     "Replaced by v4, after v2 and v3 with the same rules; the shares of reads that the post says are saved, 65, 58 and 43 %, stand unchanged in v4.",
+		Fate:     "Replaced by v4, after v2 and v3 with the same rules; the shares of reads that its post says are saved stand unchanged in that of v4.",
 		Show:     "?v=1&m=laptop&k=6.12&scx=lavd&w=messaging&group=20&nr_loops=10&thread=1&metric=clock_reads&arm=&arm=scx-now-v1&arm=scx-now-v4&arm=scx-now&bg=housekeeping",
 		Bases:    []string{"6.12"},
 		Excludes: []string{"scx-now-v4", "scx-now", "scx-ktime"},

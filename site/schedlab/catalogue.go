@@ -156,6 +156,8 @@ type machineData struct {
 	Multicast     countData `json:"multicast"` // CPUs that one write to the interrupt controller reaches
 	Shorthand     bool      `json:"shorthand"` // a write can reach all other CPUs
 	NoPollingFlag bool      `json:"no_polling_flag"`
+
+	ClockLag *figureData `json:"clock_lag"` // of sched_clock_cpu() behind sched_clock(); null: there is one clock
 }
 
 type countData struct {
@@ -188,6 +190,10 @@ func machines() []entry {
 		d := machineData{Key: m.Key, Title: m.Title, Brief: m.Brief, Note: m.Note, KHz: m.KHz, CPUs: len(m.CPUs),
 			Line: make(map[string]figureData), IPI: make(map[string]figureData),
 			Multicast: countData{m.Multicast.N, m.Multicast.Basis, m.Multicast.Source}, Shorthand: m.Shorthand, NoPollingFlag: m.NoPollingFlag}
+		if m.ClockLag.Source != "" {
+			lag := newFigureData(m.ClockLag)
+			d.ClockLag = &lag
+		}
 		for _, domain := range m.All {
 			d.Domains = append(d.Domains, domainData{domain.Level, domain.Name, scenario.FormatCPUs(domain.CPUs)})
 		}
@@ -213,6 +219,9 @@ func printMachine(p *printer, m *machine.Machine) {
 		reach += ", or all others"
 	}
 	p.field("interrupts", fmt.Sprintf("CPUs that one write reaches: %s; %s: %s", reach, m.Multicast.Basis, m.Multicast.Source))
+	if f := &m.ClockLag; f.Source != "" {
+		p.field("clock lag", fmt.Sprintf("sched_clock_cpu() is behind sched_clock() by %s to %s in a run; %s: %s", f.Lo, f.Hi, f.Basis, f.Source))
+	}
 	if m.NoPollingFlag {
 		p.field("polling", "no flag says that an idle CPU looks at its flags: every signal is an interrupt")
 	}

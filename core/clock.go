@@ -56,12 +56,7 @@ var (
 
 // ClockOf returns the Clock that a Part's counters tell of.
 func ClockOf(counters []int64) (c Clock) {
-	at := func(i kernel.Counter, n int) int64 {
-		if j := int(i) + n; j < len(counters) {
-			return counters[j]
-		}
-		return 0
-	}
+	at := func(c kernel.Counter, i int) int64 { return at(counters, int(c)+i) }
 	for i := range c.Callbacks {
 		n := ClockCount{at(kernel.ExtCalls, i), at(kernel.ClockUses, i), at(kernel.ClockReads, i)}
 		c.Callbacks[i] = n

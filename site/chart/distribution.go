@@ -26,6 +26,7 @@ type Distribution struct {
 	Basis  string  // what the figures rest on; stands in the picture
 	Curves []Curve // the first one is the baseline: it is filled, the others are outlines
 	Width  float64 // pixels
+	Plot   float64 // height of the histogram, pixels; 0: as the width asks
 }
 
 // narrow is the width below which names stand above their dots rather than beside them.
@@ -54,7 +55,10 @@ func (d Distribution) SVG() string {
 	}
 	// Above the highest curve there is a line for each curve's label.
 	top := 4 + lineSize*float64(min(len(d.Curves), 4))
-	plot := math.Round(min(max(width*0.3, 170), 290)) // height of the histogram
+	plot := d.Plot
+	if plot == 0 {
+		plot = math.Round(min(max(width*0.3, 170), 290))
+	}
 	floor := top + plot
 	axis := Log{Lo: lo, Hi: hi, Left: left, Right: right}
 	bins := NewBins(lo*1000, hi*1000, right-left) // of samples, which are ps

@@ -132,7 +132,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, c := range commands() {
 		code, one, stderr := schedlab(t, c.name, "-h")
-		if code != 0 || stderr != "" || !strings.HasPrefix(one, "usage: schedlab "+c.name+" [flags] "+c.args+"\n") || !strings.Contains(one, "\n  -") {
+		if code != 0 || stderr != "" || !strings.HasPrefix(one, "usage: schedlab "+c.name+" [flags] "+c.args+"\n") || !strings.Contains(one, "\n  -") && c.name != "version" {
 			t.Errorf("%s -h: exit status %d, %q, %q", c.name, code, one, stderr)
 		}
 		if _, other, _ := schedlab(t, "help", c.name); other != one {

@@ -5,10 +5,16 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,26 +22,64 @@ import (
 	"schedlab/site/server"
 )
 
+// A service is what serve serves, and where.
+type service struct {
+	addr  string
+	page  fs.ReadDirFS
+	links string // file of short links
+	log   string // what to log: one of logLevels
+}
+
+// logLevels are the values of -log.
+var logLevels = []string{"errors", "requests", "nothing"}
+
 func setupServe(flags *flag.FlagSet) func(context.Context, streams, string) error {
 	addr := flags.String("addr", "127.0.0.1:8080", "`host:port` to serve on; port 0 takes any that is free")
-	return func(ctx context.Context, s streams, other string) error {
-		if other != "" {
-			return badInput("serve: want no argument: a link's question belongs to the page's address, behind /")
+	links := flags.String("links", defaultLinks(), "`file` for short links, made when the first one is stored")
+	level := flags.String("log", logLevels[0], "what to log: "+strings.Join(logLevels, ", ")+"; no addresses and no questions")
+	return func(ctx context.Context, s streams, dir string) error {
+		if strings.ContainsAny(dir, "?=") {
+			return badInput("serve: want a folder, or no argument: a link's question belongs to the page's address, behind /")
 		}
 		if _, _, err := net.SplitHostPort(*addr); err != nil {
 			return badInput(fmt.Sprintf("-addr=%s: want host:port, such as 127.0.0.1:8080", *addr))
 		}
-		page, ok := dist.Page()
-		if !ok {
-			return errors.New("this command was built without the page: ./build.sh builds both, as .bin/schedlab")
+		if !slices.Contains(logLevels, *level) {
+			return unknown("-log", *level, logLevels)
 		}
-		return serve(ctx, s, *addr, page)
+		page, err := pageIn(dir)
+		if err != nil {
+			return err
+		}
+		return serve(ctx, s, service{*addr, page, *links, *level})
 	}
 }
 
-// serve serves page until ctx is done, and then lets those that are being
-// answered get their answer.
-func serve(ctx context.Context, s streams, addr string, page fs.ReadDirFS) error {
+// pageIn returns the page in a folder, or that within the command if dir is "".
+func pageIn(dir string) (fs.ReadDirFS, error) {
+	if dir == "" {
+		page, ok := dist.Page()
+		if !ok {
+			return nil, errors.New("this command was built without the page: ./build.sh builds both, as .bin/schedlab")
+		}
+		return page, nil
+	}
+	// Links in the folder that lead out of it lead nowhere.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it, such as site/dist/www (%v)", dir, errors.Unwrap(err)))
+	}
+	page := root.FS().(fs.ReadDirFS) // as its documentation says
+	if _, err := fs.Stat(page, "index.html"); err != nil {
+		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it, such as site/dist/www; this one has no index.html", dir))
+	}
+	return page, nil
+}
+
+// serve serves until ctx is done, and then lets those that are being answered
+// get their answer.
+func serve(ctx context.Context, s streams, what service) error {
+	addr := what.addr
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -45,12 +89,21 @@ func serve(ctx context.Context, s streams, addr string, page fs.ReadDirFS) error
 	case err != nil:
 		return fmt.Errorf("can't serve on %s: %w", addr, err)
 	}
+	links := &linkFile{path: what.links}
+	defer links.close()
+	handler := server.New(server.Files(what.page))
+	handler.Links = links
+	handler.Cache = &server.Memory{Limit: 32 << 20}
+	handler.Allow = new(server.Limiter).Allow
+	handler.Log = newLog(s.err, what.log)
 	http := &http.Server{
-		Handler:           server.New(server.Files(page)),
+		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      3 * time.Minute, // for a simulation, or the whole page on a slow line
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10, // links are up to 16 KB
-		ErrorLog:          log.New(complaints{s}, "", 0),
+		ErrorLog:          log.New(complaints{s, what.log == "nothing"}, "", 0),
 	}
 	fmt.Fprintf(s.out, "the page is at http://%s/ (Ctrl-C stops)\n", listener.Addr())
 	stopped := make(chan struct{})
@@ -70,10 +123,24 @@ func serve(ctx context.Context, s streams, addr string, page fs.ReadDirFS) error
 	return nil
 }
 
-// complaints is a Writer of what the HTTP server logs.
-type complaints struct{ streams }
+// newLog returns a log of what a level names.
+func newLog(w io.Writer, level string) *slog.Logger {
+	least := map[string]slog.Level{"requests": slog.LevelInfo, "errors": slog.LevelError, "nothing": slog.LevelError + 1}[level]
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: least}))
+}
+
+// complaints is a Writer of what the HTTP server logs, of which there may be an
+// address in each line: it leaves that out.
+type complaints struct {
+	streams
+	quiet bool
+}
+
+var remote = regexp.MustCompile(` (from )?(\[[0-9a-fA-F:.%a-z]*\]|[0-9.]+):[0-9]+`)
 
 func (c complaints) Write(b []byte) (int, error) {
-	c.say(string(b[:max(len(b)-1, 0)])) // without the line's end
+	if !c.quiet {
+		c.say(remote.ReplaceAllString(string(b[:max(len(b)-1, 0)]), "")) // without the line's end
+	}
 	return len(b), nil
 }

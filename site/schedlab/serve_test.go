@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -29,7 +30,7 @@ func serving(t *testing.T, addr string, page fs.ReadDirFS) (url string, stop fun
 	r, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := serve(ctx, streams{w, io.Discard}, addr, page)
+		err := serve(ctx, streams{w, io.Discard}, service{addr: addr, page: page, links: filepath.Join(t.TempDir(), "links.db"), log: "errors"})
 		w.CloseWithError(io.EOF)
 		done <- err
 	}()
@@ -75,9 +76,14 @@ func TestServeBadInput(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"serve", "?runs=3"}, 2, "schedlab: serve: want no argument"},
+		{[]string{"serve", "?runs=3"}, 2, "schedlab: serve: want a folder, or no argument"},
 		{[]string{"serve", "-addr", "8080"}, 2, "schedlab: -addr=8080: want host:port, such as 127.0.0.1:8080\n"},
 		{[]string{"serve", "-addr="}, 2, "schedlab: -addr=: want host:port"},
+		{[]string{"serve", "-log", "all"}, 2, "schedlab: -log=all: want one of errors, requests, nothing"},
+		{[]string{"serve", "nowhere"}, 2, "schedlab: serve: nowhere: want a folder with the page in it, such as site/dist/www (no such file"},
+		{[]string{"serve", "."}, 2, "schedlab: serve: .: want a folder with the page in it, such as site/dist/www; this one has no index.html"},
+		{[]string{"serve", "serve_test.go"}, 2, "schedlab: serve: serve_test.go: want a folder with the page in it"},
+		{[]string{"version", "x"}, 2, "schedlab: version: want no argument"},
 	} {
 		code, stdout, stderr := schedlab(t, c.args...)
 		if code != c.code || stdout != "" || !strings.HasPrefix(stderr, c.want) {
@@ -85,7 +91,7 @@ func TestServeBadInput(t *testing.T) {
 		}
 	}
 	for _, addr := range []string{"127.0.0.1:99999", "host.invalid:1"} {
-		if err := serve(t.Context(), streams{io.Discard, io.Discard}, addr, pageOfTest); err == nil || !strings.Contains(err.Error(), "can't serve on "+addr) {
+		if err := serve(t.Context(), streams{io.Discard, io.Discard}, service{addr: addr, page: pageOfTest}); err == nil || !strings.Contains(err.Error(), "can't serve on "+addr) {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}

@@ -34,11 +34,11 @@ func init() {
 // plain) that is the smallest of those the browser takes. It reads all of page
 // now, for the entity tags.
 func Files(page fs.ReadDirFS) http.Handler {
-	files := statigz.FileServer(page, brotli.AddEncoding, statigz.OnNotFound(notFound))
+	files := statigz.FileServer(page, brotli.AddEncoding, statigz.OnNotFound(NotFound))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := path.Base(r.URL.Path)
 		if strings.HasPrefix(name, ".") && name != "." || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
-			notFound(w, r) // they are forms of files, or notes for git
+			NotFound(w, r) // they are forms of files, or notes for git
 			return
 		}
 		r = r.Clone(r.Context())

@@ -1,61 +1,208 @@
-// Package server is the page's HTTP side: one handler, which serves the page's
-// files with the headers that make a browser let as little happen as it can.
+// Package server is the page's HTTP side: one handler, for the command's server
+// and for the Cloudflare Worker. It serves the page's files with the headers that
+// make a browser let as little happen as it can, and what a static page cannot do for itself:
+//
+//	POST /api/links      makes a short link of a scenario       links.go
+//	GET  /s/ID           goes where a short link leads
+//	GET  /api/run?…      simulates a scenario: text, JSON, CSV, SVG   run.go
+//	GET  /api/card.png?… the picture that stands beside a link in a chat   card.go
+//	GET  /?…             the page, with tags that lead to that picture   preview.go
+//	GET  /api/health     version and model
+//
+// The page needs none of it. What differs between the places that serve is a field of Server.
 package server
 
 import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
 	"net/http"
-	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"schedlab/core"
 )
 
-// Policy is the page's content security policy. Everything comes from where
-// the page comes from, nothing is framed, and the one liberty is to compile
-// WebAssembly. site/web/index.html says the same, for hosts that send no
-// headers; a test holds the two together.
-const Policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; " +
-	"worker-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types default; " + policyInHeaderOnly
+// A Server is the handler. The fields may be set until it serves.
+type Server struct {
+	Links Store                                   // nil: there are no short links
+	Cache Cache                                   // of what was simulated; nil: there is none
+	Allow func(r *http.Request, what Action) bool // whether a client may have this now; nil: always
+	Log   *slog.Logger                            // a line a request, with nothing about who asked what; nil: none
 
-// policyInHeaderOnly is what has no effect in a document.
-const policyInHeaderOnly = "frame-ancestors 'none'"
-
-var headers = map[string]string{
-	"Content-Security-Policy":      Policy,
-	"X-Content-Type-Options":       "nosniff",
-	"X-Frame-Options":              "DENY",
-	"Referrer-Policy":              "no-referrer",
-	"Cross-Origin-Opener-Policy":   "same-origin",
-	"Cross-Origin-Embedder-Policy": "require-corp",
-	"Cross-Origin-Resource-Policy": "same-origin",
-	"Permissions-Policy":           "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+	page   http.Handler
+	budget uint64        // Budget, but for tests
+	turns  chan struct{} // one for each simulation at work
 }
 
-// hashed matches the names of files whose content never changes under them:
-// site/build makes them.
-var hashed = regexp.MustCompile(`/[\w-]+\.[0-9a-f]{12}\.\w+$`)
+// An Action is something that costs, so that no client may have too much of it.
+type Action string
 
-// New returns the handler for a page whose files assets serves.
-func New(assets http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		for key, value := range headers {
-			h.Set(key, value)
+// What is limited.
+const (
+	MakeLink Action = "link"
+	Simulate Action = "run"
+)
+
+// New returns the server of a page whose files a handler serves.
+func New(page http.Handler) *Server {
+	return &Server{page: page, budget: Budget, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+// A route is a path that is answered here. Paths that end in / stand for all that lie below.
+type route struct {
+	method string // HEAD goes with GET
+	serve  func(*Server, http.ResponseWriter, *http.Request)
+}
+
+var routes = map[string]route{
+	"/":             {"GET", (*Server).index},
+	"/s/":           {"GET", (*Server).follow},
+	"/api/links":    {"POST", (*Server).makeLink},
+	"/api/run":      {"GET", (*Server).run},
+	"/api/card.png": {"GET", (*Server).card},
+	"/api/health":   {"GET", (*Server).health},
+}
+
+// routeOf returns the route of a path and its name; what has none is a file's.
+func routeOf(path string) (route, string) {
+	if r, ok := routes[path]; ok {
+		return r, path
+	}
+	if id, ok := strings.CutPrefix(path, "/s/"); ok && id != "" {
+		return routes["/s/"], "/s/"
+	}
+	return route{"GET", (*Server).file}, path
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	route, name := routeOf(r.URL.Path)
+	h := w.Header()
+	for key, value := range headers {
+		h.Set(key, value)
+	}
+	answer := &recorder{ResponseWriter: w, head: r.Method == http.MethodHead}
+	defer func() {
+		// One broken answer must not end the Worker, where nobody else would catch this.
+		if fault := recover(); fault != nil && fault != http.ErrAbortHandler {
+			s.warn("a request broke the server", "path", name, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+			if answer.status == 0 {
+				refuse(answer, http.StatusInternalServerError, "500: this server has a fault, which is not yours")
+			}
 		}
-		switch {
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "405: want GET or HEAD", http.StatusMethodNotAllowed)
-			return
-		case hashed.MatchString(r.URL.Path):
-			h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		default:
-			h.Set("Cache-Control", "no-cache")
+		s.log(r, name, answer.status, time.Since(began))
+	}()
+	if r.Method != route.method && !(answer.head && route.method == http.MethodGet) {
+		allowed := map[string]string{"GET": "GET, HEAD"}[route.method]
+		if allowed == "" {
+			allowed = route.method
 		}
-		assets.ServeHTTP(w, r)
-	})
+		h.Set("Allow", allowed)
+		refuse(answer, http.StatusMethodNotAllowed, "405: want "+strings.ReplaceAll(allowed, ", ", " or "))
+		return
+	}
+	route.serve(s, answer, r)
 }
 
-// notFound says that there is no such file.
-func notFound(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store") // the next build may have one
-	http.Error(w, "404: there is no such page here; the simulator is at /", http.StatusNotFound)
+// file serves a file of the page.
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", cacheControl(r.URL.Path))
+	s.page.ServeHTTP(w, r)
 }
+
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": Version(), "model": core.Model})
+}
+
+// revision is set by build.sh, where Go itself says none.
+var revision string
+
+// Version says of which revision the program was built, as far as it knows.
+func Version() string {
+	if revision != "" {
+		return revision
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	if version != "" && version != "(devel)" {
+		return version
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value
+		}
+	}
+	return "unknown"
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // links stay as they are
+	e.Encode(v)            // what fails is the connection
+}
+
+// refuse answers with a text for people.
+func refuse(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, text, status)
+}
+
+// NotFound says that there is no such file.
+func NotFound(w http.ResponseWriter, r *http.Request) {
+	refuse(w, http.StatusNotFound, "404: there is no such page here; the simulator is at /")
+}
+
+func (s *Server) warn(text string, args ...any) {
+	if s.Log != nil {
+		s.Log.Error(text, args...)
+	}
+}
+
+// log writes what was asked of which part of the server, and how it went. A
+// query is somebody's question and an address is somebody, so neither is in it.
+func (s *Server) log(r *http.Request, name string, status int, took time.Duration) {
+	if s.Log == nil {
+		return
+	}
+	s.Log.Info("request", "method", clip(r.Method), "path", clip(name), "status", status, "ms", took.Milliseconds())
+}
+
+// clip cuts what a client may have made as long as it likes.
+func clip(s string) string { return s[:min(len(s), 100)] }
+
+// A recorder is a ResponseWriter that knows its status, and has no body to give to HEAD.
+type recorder struct {
+	http.ResponseWriter
+	status int // 0: not yet
+	head   bool
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	if r.head {
+		return len(b), nil
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap serves http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// A linkFile is a server.Store in a file (bbolt, which has each link on the disk before it says so).
+// The file is made when the first link is stored, and opened when it is first
+// asked for one, so that a server whose users share no links touches no file.
+type linkFile struct {
+	path string // "" if there is no place for it
+
+	mu     sync.Mutex
+	db     *bbolt.DB
+	failed error // why it could not be opened, until retry
+	retry  time.Time
+}
+
+var linkBucket = []byte("links")
+
+const (
+	lockWait  = 200 * time.Millisecond // for another process to let go of the file
+	lockRetry = 2 * time.Second        // until a file is tried again that could not be opened
+)
+
+// defaultLinks returns where links are kept if nothing else is said, "" if the user has no folder for such files.
+func defaultLinks() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "schedlab", "links.db")
+}
+
+// open returns the opened file. It returns nil without an error if there is none, and none is to be made.
+func (l *linkFile) open(create bool) (*bbolt.DB, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.db != nil {
+		return l.db, nil
+	}
+	if time.Now().Before(l.retry) {
+		return nil, l.failed
+	}
+	db, err := l.tryOpen(create)
+	if err != nil {
+		l.failed, l.retry = err, time.Now().Add(lockRetry)
+		return nil, err
+	}
+	l.db = db
+	return db, nil
+}
+
+func (l *linkFile) tryOpen(create bool) (db *bbolt.DB, err error) {
+	// bbolt panics at some files that are none of its own.
+	defer func() {
+		if fault := recover(); fault != nil {
+			db, err = nil, fmt.Errorf("%s is no file of links, or is damaged: %v", l.path, fault)
+		}
+	}()
+	if l.path == "" {
+		return nil, errors.New("there is no folder for a file of links: -links names one")
+	}
+	if !create {
+		if _, err := os.Stat(l.path); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	} else if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return nil, fmt.Errorf("no folder for the file of links: %w", err)
+	}
+	db, err = bbolt.Open(l.path, 0o600, &bbolt.Options{Timeout: lockWait})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("%s is in use by another process, such as another schedlab serve: -links names another file", l.path)
+	case err != nil:
+		return nil, fmt.Errorf("%s can't be opened: %w", l.path, err)
+	}
+	return db, nil
+}
+
+// Add implements server.Store.
+func (l *linkFile) Add(_ context.Context, id, query string) (held string, err error) {
+	db, err := l.open(true)
+	if err != nil {
+		return "", err
+	}
+	// What is there already needs no writing.
+	if held, err = l.Get(context.Background(), id); held != "" || err != nil {
+		return held, err
+	}
+	// Requests that come at once are written at once.
+	err = db.Batch(func(tx *bbolt.Tx) error {
+		bucket, err := tx.CreateBucketIfNotExists(linkBucket)
+		if err != nil {
+			return err
+		}
+		if held = string(bucket.Get([]byte(id))); held != "" {
+			return nil
+		}
+		held = query
+		return bucket.Put([]byte(id), []byte(query))
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s can't be written: %w", l.path, err)
+	}
+	return held, nil
+}
+
+// Get implements server.Store.
+func (l *linkFile) Get(_ context.Context, id string) (query string, err error) {
+	db, err := l.open(false)
+	if db == nil || err != nil {
+		return "", err
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		if bucket := tx.Bucket(linkBucket); bucket != nil {
+			query = string(bucket.Get([]byte(id)))
+		}
+		return nil
+	})
+	return query, err
+}
+
+// close lets go of the file.
+func (l *linkFile) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.db == nil {
+		return nil
+	}
+	db := l.db
+	l.db = nil
+	return db.Close()
+}

@@ -3,6 +3,7 @@
 #
 #   ./build.sh          the page, into site/dist/www/, and the command with it, into .bin/
 #   ./build.sh serve    the same, less tightly compressed, and serves it on 127.0.0.1:8080
+#   ./build.sh edge     the page and its server for Cloudflare, into .bin/edge/
 #   ./build.sh test     all that must hold
 #   ./build.sh bench    how fast the model and the page are
 set -euo pipefail
@@ -27,19 +28,28 @@ fail() {
 
 step() { echo "== $*"; }
 
+# revision: what the programs call their version.
+revision() { git describe --always --dirty 2>/dev/null || true; }
+
 # build [-fast]: the page first, since the command has it inside.
 build() {
 	go run ./site/build "$@"
-	go build -trimpath -o .bin/schedlab ./site/schedlab
+	go build -trimpath -ldflags "-X schedlab/site/server.revision=$(revision)" -o .bin/schedlab ./site/schedlab
 	echo "built .bin/schedlab"
 }
+
+# edge: the Worker, after the page.
+edge() { go run ./site/edge -revision "$(revision)"; }
 
 tests() {
 	need node nodejs
 	need npm npm
 	need gcc gcc libc6-dev # the race detector's
 	need chromium chromium
-	(cd site/e2e && npm ci --silent --no-audit --no-fund) || fail "npm could not install what site/e2e/package-lock.json lists"
+	local folder
+	for folder in site/e2e site/edge; do
+		(cd "$folder" && npm ci --silent --no-audit --no-fund) || fail "npm could not install what $folder/package-lock.json lists"
+	done
 
 	step "format and vet"
 	local unformatted
@@ -65,6 +75,10 @@ tests() {
 	step "page, in a browser"
 	SCHEDLAB_E2E=1 go test -count=1 ./site/e2e
 
+	step "server, in Cloudflare's runtime"
+	edge
+	SCHEDLAB_EDGE=1 go test -count=1 ./site/edge
+
 	# The same digests, and fewer of the random tests. Go's js/wasm start-up has room for a
 	# small environment only, and a CI's is often large: so it gets a new one.
 	step "core and workers, as WebAssembly"
@@ -88,7 +102,11 @@ serve)
 	shift
 	exec .bin/schedlab serve "$@"
 	;;
+edge)
+	build
+	edge
+	;;
 test) tests ;;
 bench) bench ;;
-*) fail "$1: want nothing, serve, test or bench" ;;
+*) fail "$1: want nothing, serve, edge, test or bench" ;;
 esac

@@ -7,6 +7,7 @@ require (
 	github.com/andybalholm/brotli v1.3.0
 	github.com/chromedp/cdproto v0.160.1
 	github.com/chromedp/chromedp v0.23.1
+	github.com/syumai/workers v0.31.0
 	github.com/tdewolff/minify/v2 v2.24.25
 	github.com/vearutop/statigz v1.4.0
 	github.com/vugu/vjson v0.0.0-20200505061711-f9cbed27d3d9
@@ -25,4 +26,7 @@ require (
 	golang.org/x/text v0.44.0 // indirect
 )
 
-tool github.com/vugu/vugu/cmd/vugugen
+tool (
+	github.com/syumai/workers/cmd/workers-assets-gen
+	github.com/vugu/vugu/cmd/vugugen
+)

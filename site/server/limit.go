@@ -54,7 +54,7 @@ func (l *Limiter) Allow(r *http.Request, what Action) bool {
 			clear(l.clients)
 		}
 	}
-	c := client{addressOf(r.RemoteAddr), what}
+	c := client{ClientOf(r.RemoteAddr), what}
 	until := l.clients[c]
 	if until.Before(now) {
 		until = now
@@ -66,8 +66,9 @@ func (l *Limiter) Allow(r *http.Request, what Action) bool {
 	return true
 }
 
-// addressOf returns whose address it is: of IPv6, where everybody has many, the network.
-func addressOf(remote string) netip.Prefix {
+// ClientOf returns whose an address is, with a port or without: of IPv6, where everybody has many,
+// it is the network. It is the zero Prefix for what is no address.
+func ClientOf(remote string) netip.Prefix {
 	text, _, err := net.SplitHostPort(remote)
 	if err != nil {
 		text = remote

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -62,12 +63,6 @@ func (l *linkFile) open(create bool) (*bbolt.DB, error) {
 }
 
 func (l *linkFile) tryOpen(create bool) (db *bbolt.DB, err error) {
-	// bbolt panics at some files that are none of its own.
-	defer func() {
-		if fault := recover(); fault != nil {
-			db, err = nil, fmt.Errorf("%s is no file of links, or is damaged: %v", l.path, fault)
-		}
-	}()
 	if l.path == "" {
 		return nil, errors.New("there is no folder for a file of links: -links names one")
 	}
@@ -78,7 +73,10 @@ func (l *linkFile) tryOpen(create bool) (db *bbolt.DB, err error) {
 	} else if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return nil, fmt.Errorf("no folder for the file of links: %w", err)
 	}
-	db, err = bbolt.Open(l.path, 0o600, &bbolt.Options{Timeout: lockWait})
+	err = l.guarded(func() error {
+		db, err = bbolt.Open(l.path, 0o600, &bbolt.Options{Timeout: lockWait})
+		return err
+	})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s is in use by another process, such as another schedlab serve: -links names another file", l.path)
@@ -88,27 +86,41 @@ func (l *linkFile) tryOpen(create bool) (db *bbolt.DB, err error) {
 	return db, nil
 }
 
+// guarded does something with the file. bbolt panics at some that are damaged, and has the file in
+// its memory, so that one which was cut short is a fault there: neither may end the server.
+func (l *linkFile) guarded(do func() error) (err error) {
+	before := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(before)
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%s is no file of links, or is damaged: %v", l.path, fault)
+		}
+	}()
+	return do()
+}
+
 // Add implements server.Store.
-func (l *linkFile) Add(_ context.Context, id, query string) (held string, err error) {
+func (l *linkFile) Add(ctx context.Context, id, query string) (held string, err error) {
+	// What is there already needs no writing.
+	if held, err = l.Get(ctx, id); held != "" || err != nil {
+		return held, err
+	}
 	db, err := l.open(true)
 	if err != nil {
 		return "", err
 	}
-	// What is there already needs no writing.
-	if held, err = l.Get(context.Background(), id); held != "" || err != nil {
-		return held, err
-	}
-	// Requests that come at once are written at once.
-	err = db.Batch(func(tx *bbolt.Tx) error {
-		bucket, err := tx.CreateBucketIfNotExists(linkBucket)
-		if err != nil {
-			return err
-		}
-		if held = string(bucket.Get([]byte(id))); held != "" {
-			return nil
-		}
-		held = query
-		return bucket.Put([]byte(id), []byte(query))
+	err = l.guarded(func() error {
+		return db.Update(func(tx *bbolt.Tx) error {
+			bucket, err := tx.CreateBucketIfNotExists(linkBucket)
+			if err != nil {
+				return err
+			}
+			if held = string(bucket.Get([]byte(id))); held != "" {
+				return nil
+			}
+			held = query
+			return bucket.Put([]byte(id), []byte(query))
+		})
 	})
 	if err != nil {
 		return "", fmt.Errorf("%s can't be written: %w", l.path, err)
@@ -122,11 +134,13 @@ func (l *linkFile) Get(_ context.Context, id string) (query string, err error) {
 	if db == nil || err != nil {
 		return "", err
 	}
-	err = db.View(func(tx *bbolt.Tx) error {
-		if bucket := tx.Bucket(linkBucket); bucket != nil {
-			query = string(bucket.Get([]byte(id)))
-		}
-		return nil
+	err = l.guarded(func() error {
+		return db.View(func(tx *bbolt.Tx) error {
+			if bucket := tx.Bucket(linkBucket); bucket != nil {
+				query = string(bucket.Get([]byte(id)))
+			}
+			return nil
+		})
 	})
 	return query, err
 }

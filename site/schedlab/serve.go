@@ -64,7 +64,6 @@ func pageIn(dir string) (fs.ReadDirFS, error) {
 		}
 		return page, nil
 	}
-	// Links in the folder that lead out of it lead nowhere.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it, such as site/dist/www (%v)", dir, errors.Unwrap(err)))
@@ -72,6 +71,28 @@ func pageIn(dir string) (fs.ReadDirFS, error) {
 	page := root.FS().(fs.ReadDirFS) // as its documentation says
 	if _, err := fs.Stat(page, "index.html"); err != nil {
 		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it, such as site/dist/www; this one has no index.html", dir))
+	}
+	// All of it is read when serving begins. What is no file to read, such as a link that
+	// leads out of the folder, is better told now.
+	err = fs.WalkDir(page, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := fs.Stat(page, name)
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is no file", name)
+		}
+		if err != nil {
+			return err
+		}
+		f, err := page.Open(name)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+	if err != nil {
+		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it and nothing else: %v", dir, err))
 	}
 	return page, nil
 }
@@ -96,15 +117,7 @@ func serve(ctx context.Context, s streams, what service) error {
 	handler.Cache = &server.Memory{Limit: 32 << 20}
 	handler.Allow = new(server.Limiter).Allow
 	handler.Log = newLog(s.err, what.log)
-	http := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      3 * time.Minute, // for a simulation, or the whole page on a slow line
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10, // links are up to 16 KB
-		ErrorLog:          log.New(complaints{s, what.log == "nothing"}, "", 0),
-	}
+	http := newHTTP(handler, complaints{s, what.log == "nothing"})
 	fmt.Fprintf(s.out, "the page is at http://%s/ (Ctrl-C stops)\n", listener.Addr())
 	stopped := make(chan struct{})
 	go func() {
@@ -121,6 +134,19 @@ func serve(ctx context.Context, s streams, what service) error {
 	}
 	<-stopped
 	return nil
+}
+
+// newHTTP returns a server that waits for no client for ever.
+func newHTTP(handler http.Handler, errors io.Writer) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      3 * time.Minute, // for a simulation, or the whole page on a slow line
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10, // links are up to 16 KB
+		ErrorLog:          log.New(errors, "", 0),
+	}
 }
 
 // newLog returns a log of what a level names.

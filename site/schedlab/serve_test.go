@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -21,6 +22,8 @@ import (
 	"schedlab/site/dist"
 )
 
+var address = regexp.MustCompile(`http://\S+`)
+
 var pageOfTest = fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>schedlab</title>")}}
 
 // serving starts serve and returns the page's address. stop ends it and returns its error.
@@ -39,7 +42,7 @@ func serving(t *testing.T, addr string, page fs.ReadDirFS) (url string, stop fun
 		cancel()
 		return "", func() error { return <-done }
 	}
-	return regexp.MustCompile(`http://\S+`).FindString(line), func() error { cancel(); return <-done }
+	return address.FindString(line), func() error { cancel(); return <-done }
 }
 
 func TestServe(t *testing.T) {
@@ -135,5 +138,81 @@ func TestServeSignals(t *testing.T) {
 		if err := command.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(stderr.String(), "./build.sh") {
 			t.Errorf("without a page: %v, %q", err, stderr.String())
 		}
+	}
+}
+
+// A process is a running schedlab serve.
+type process struct {
+	*exec.Cmd
+	url    string
+	stderr bytes.Buffer // whole once the process has ended
+}
+
+// start starts the command's server as a process of its own, with a page of a line.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := t.TempDir()
+	if err := os.WriteFile(filepath.Join(page, "index.html"), pageOfTest["index.html"].Data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.Command(self, append([]string{"serve", "-addr", "127.0.0.1:0", page}, args...)...)}
+	p.Env = append(os.Environ(), "SCHEDLAB_TEST_AS_COMMAND=1")
+	p.Stderr = &p.stderr
+	stdout, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	line := make([]byte, 200)
+	n, err := io.ReadAtLeast(stdout, line, len("the page is at http://127.0.0.1:1/"))
+	if err != nil {
+		p.Wait()
+		t.Fatalf("%v: %s", err, p.stderr.String())
+	}
+	p.url = address.FindString(string(line[:n]))
+	return p
+}
+
+// TestServeFolder: serve takes a page from a folder, and what happens to that later ends nothing.
+func TestServeFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"index.html": "<!doctype html>one", "app.0123456789ab.js": "1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := pageIn(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, stop := serving(t, "127.0.0.1:0", page)
+	defer stop()
+	get := func(path string) (int, string) {
+		response, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, _ := io.ReadAll(response.Body)
+		return response.StatusCode, string(body)
+	}
+	if status, body := get(""); status != 200 || body != "<!doctype html>one" {
+		t.Errorf("%d %s", status, body)
+	}
+	if err := os.Remove(filepath.Join(dir, "app.0123456789ab.js")); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := get("app.0123456789ab.js"); status < 400 {
+		t.Errorf("a file that has gone: %d %s", status, body)
+	}
+	if status, _ := get("api/health"); status != 200 {
+		t.Errorf("%d", status)
 	}
 }

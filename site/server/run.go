@@ -109,21 +109,30 @@ func (s *Server) refuseRun(w http.ResponseWriter, err error) {
 	refuse(w, no.status, no.Error())
 }
 
-// simulated simulates a scenario and writes its result, or takes from the cache what
-// it was the last time: the same link, the same bytes.
+// simulated simulates a scenario and writes its result, unless it has done so
+// before: the same link, the same bytes.
 func (s *Server) simulated(r *http.Request, question scenario.Scenario, form string, write func(*core.Result) ([]byte, error)) ([]byte, error) {
 	link := question.Query()
-	held := func() ([]byte, error) {
-		if body := s.recall(r.Context(), form, link); body != nil {
-			return body, nil
-		}
-		if text := s.recall(r.Context(), "refused", link); text != nil {
-			return nil, &refusal{http.StatusUnprocessableEntity, string(text), true}
-		}
-		return nil, nil
+	if text := s.recall(r.Context(), "refused", link); text != nil {
+		return nil, &refusal{http.StatusUnprocessableEntity, string(text), true}
 	}
-	if body, err := held(); body != nil || err != nil {
-		return body, err
+	return s.made(r, form, link, func() ([]byte, error) {
+		result, err := simulate(r.Context(), question, s.budget)
+		if err != nil {
+			if no, ok := err.(*refusal); ok && no.lasts {
+				s.keep(r.Context(), "refused", link, []byte(no.text))
+			}
+			return nil, err
+		}
+		return write(result)
+	})
+}
+
+// made makes what takes its time, within what a client may have and as many at once as there are CPUs,
+// unless the cache has it. The error may be a refusal.
+func (s *Server) made(r *http.Request, form, link string, make func() ([]byte, error)) ([]byte, error) {
+	if body := s.recall(r.Context(), form, link); body != nil {
+		return body, nil
 	}
 	if s.Allow != nil && !s.Allow(r, Simulate) {
 		return nil, &refusal{http.StatusTooManyRequests, "too many simulations for your address; wait a minute, or use schedlab run", false}
@@ -137,17 +146,10 @@ func (s *Server) simulated(r *http.Request, question scenario.Scenario, form str
 		return nil, &refusal{http.StatusServiceUnavailable, "this server simulates for others already; try again in a minute, or use schedlab run", false}
 	}
 	// Whoever had the turn before may have asked the same.
-	if body, err := held(); body != nil || err != nil {
-		return body, err
+	if body := s.recall(r.Context(), form, link); body != nil {
+		return body, nil
 	}
-	result, err := simulate(r.Context(), question, s.budget)
-	if err != nil {
-		if no, ok := err.(*refusal); ok && no.lasts {
-			s.keep(r.Context(), "refused", link, []byte(no.text))
-		}
-		return nil, err
-	}
-	body, err := write(result)
+	body, err := make()
 	if err == nil {
 		s.keep(r.Context(), form, link, body)
 	}

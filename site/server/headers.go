@@ -2,7 +2,7 @@ package server
 
 import (
 	"maps"
-	"regexp"
+	"path"
 	"slices"
 	"strings"
 )
@@ -29,9 +29,12 @@ var headers = map[string]string{
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 
-// hashed matches the names of files whose content never changes under them:
-// site/build makes them.
-var hashed = regexp.MustCompile(`(^|/)[\w-]+\.[0-9a-f]{12}\.\w+$`)
+// hashed tells whether a file's content never changes under its name, which is as site/build
+// makes it: app.0123456789ab.js.
+func hashed(name string) bool {
+	parts := strings.Split(path.Base(name), ".")
+	return len(parts) == 3 && len(parts[1]) == 12 && strings.Trim(parts[1], "0123456789abcdef") == ""
+}
 
 const (
 	forever = "public, max-age=31536000, immutable"
@@ -39,8 +42,8 @@ const (
 )
 
 // cacheControl says how long browsers may keep a file.
-func cacheControl(path string) string {
-	if hashed.MatchString(path) {
+func cacheControl(file string) string {
+	if hashed(file) {
 		return forever
 	}
 	return "no-cache"
@@ -56,7 +59,7 @@ func HeadersFile(names []string) string {
 		b.WriteString("  " + key + ": " + headers[key] + "\n")
 	}
 	for _, name := range slices.Sorted(slices.Values(names)) {
-		if hashed.MatchString(name) {
+		if hashed(name) {
 			b.WriteString("/" + name + "\n  Cache-Control: " + forever + "\n")
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"schedlab/core/machine"
@@ -85,13 +84,17 @@ func describe(s scenario.Scenario) string {
 	return fmt.Sprintf("%s; %s, Linux %s. %s Figures are %s.", of, on, lab.KernelTitle(s), picture.Runs(s), picture.Basis(s))
 }
 
-// host matches what may stand in an address: a name or an IP address, and a port.
-var host = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]{0,251}[a-zA-Z0-9])?|\[[0-9a-fA-F:.]{2,45}\])(:[0-9]{1,5})?$`)
+// isHost tells whether a text may stand in an address: a name or an IP address, and perhaps a port.
+func isHost(s string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-"
+	u, err := url.Parse("http://" + s)
+	return err == nil && u.Host == s && len(s) <= 255 && u.Hostname() != "" && strings.Trim(s, letters+":[]") == ""
+}
 
 // base returns the address at which the request met the page, "" if the client
 // sent anything but one.
 func base(r *http.Request) string {
-	if !host.MatchString(r.Host) {
+	if !isHost(r.Host) {
 		return ""
 	}
 	scheme := "http"

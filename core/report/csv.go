@@ -14,11 +14,11 @@ import (
 func CSV(r *core.Result) string { return newView(r).csv() }
 
 func (v *view) csv() string {
-	rows := [][]string{{"scenario", "model", "background", "arm", "run", "primary", "unit", "elapsed_ns", "events"}}
+	rows := [][]string{{"scenario", "simulated", "model", "background", "arm", "run", "primary", "unit", "elapsed_ns", "events"}}
 	for i := range v.arms {
 		for _, p := range v.arms[i].runs {
 			rows = append(rows, []string{
-				v.link, strconv.Itoa(v.model), v.background, v.arms[i].name, strconv.Itoa(p.Run + 1),
+				v.link, "true", strconv.Itoa(v.model), v.background, v.arms[i].name, strconv.Itoa(p.Run + 1),
 				thousandths(p.Primary), v.metric.Unit, thousandths(p.Elapsed), strconv.FormatUint(p.Events, 10),
 			})
 		}

@@ -9,7 +9,7 @@ import (
 // card draws the card of a link, a PNG. A link that can't be simulated here gets one that
 // says what it asks, since a preview without a picture would be none.
 func (s *Server) card(w http.ResponseWriter, r *http.Request) {
-	question, wrong := parse(r.URL.RawQuery)
+	question, wrong, _ := parse(r.URL.RawQuery)
 	plain := func(form, why string) ([]byte, error) {
 		return s.made(r, form, question.Query(), func() ([]byte, error) { return picture.Plain(question, why) })
 	}

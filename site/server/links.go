@@ -66,7 +66,7 @@ func (s *Server) makeLink(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "400: the request broke off")
 		return
 	}
-	question, wrong := parse(string(body))
+	question, wrong, _ := parse(string(body))
 	if wrong != "" {
 		refuse(w, http.StatusBadRequest, wrong)
 		return
@@ -118,16 +118,19 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, query+"\n")
 }
 
-// parse reads a link. wrong says in a line each what is wrong with it, "" if nothing is.
-func parse(link string) (question scenario.Scenario, wrong string) {
+// parse reads a link. wrong says in a line each what is wrong with it, and notice what
+// should be known of its results; "" if there is nothing to say.
+func parse(link string) (question scenario.Scenario, wrong, notice string) {
 	question, problems := scenario.Parse(link)
-	var lines []string
+	var errors, notices []string
 	for _, p := range problems {
-		if !p.Notice {
-			lines = append(lines, p.String())
+		if p.Notice {
+			notices = append(notices, p.String())
+		} else {
+			errors = append(errors, p.String())
 		}
 	}
-	return question, strings.Join(lines, "\n")
+	return question, strings.Join(errors, "\n"), strings.Join(notices, "; ")
 }
 
 // allow asks whether a client may have something now, and tells it if not.

@@ -61,13 +61,13 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 			wrong = scenario.Problem{Key: "format", Value: printable(*name), Want: scenario.OneOf(*name, names)}.String()
 		}
 	}
-	question, more := parse(query)
+	question, more, notice := parse(query)
 	if wrong = strings.Trim(wrong+"\n"+more, "\n"); wrong != "" {
 		refuse(w, http.StatusBadRequest, wrong)
 		return
 	}
-	if _, problems := scenario.Parse(query); len(problems) > 0 { // notices: the link is of another model
-		w.Header().Set("Schedlab-Notice", strings.Trim(strconv.QuoteToASCII(problems[0].String()), `"`))
+	if notice != "" { // the body is that of schedlab run, which says such things beside it
+		w.Header().Set("Schedlab-Notice", strings.Trim(strconv.QuoteToASCII(notice), `"`))
 	}
 	body, err := s.simulated(r, question, f.name, func(result *core.Result) ([]byte, error) {
 		text, err := f.write(result)

@@ -37,7 +37,7 @@ func main() {
 }
 
 func build(fast bool, out string) error {
-	root, err := moduleDir("schedlab")
+	root, err := output("", nil, "go", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		return err
 	}
@@ -99,11 +99,11 @@ func collect(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	vugu, err := moduleDir("github.com/vugu/vugu")
+	domrender, err := output(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-f", "{{.Dir}}", "github.com/vugu/vugu/domrender")
 	if err != nil {
 		return nil, err
 	}
-	helper, err := stringConst(filepath.Join(vugu, "domrender", "renderer-js-script.go"), "jsHelperScript")
+	helper, err := stringConst(filepath.Join(domrender, "renderer-js-script.go"), "jsHelperScript")
 	if err != nil {
 		return nil, err
 	}
@@ -150,11 +150,6 @@ func stringConst(file, name string) (value string, err error) {
 		return true
 	})
 	return value, err
-}
-
-// moduleDir returns the folder of a module that this one needs, or of itself.
-func moduleDir(path string) (string, error) {
-	return output("", nil, "go", "list", "-m", "-f", "{{.Dir}}", path)
 }
 
 // output runs a command in a folder and returns what it prints.

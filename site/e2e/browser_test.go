@@ -100,14 +100,17 @@ func need(t testing.TB) {
 // newTab opens a tab, with nothing in it so far. At the test's end it fails if
 // anything was wrong in it: an error on the console or of the policy, or a request
 // to another place than the page's.
-func newTab(t *testing.T, handler http.Handler) *tab {
+func newTab(t *testing.T, handler http.Handler) *tab { return newTabFor(t, handler, 5*time.Minute) }
+
+// newTabFor opens one for tests that take longer.
+func newTabFor(t *testing.T, handler http.Handler, most time.Duration) *tab {
 	t.Helper()
 	need(t)
 	site := httptest.NewServer(handler)
 	t.Cleanup(site.Close)
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, cancelTime := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancelTime := context.WithTimeout(ctx, most)
 	t.Cleanup(cancelTime)
 	b := &tab{T: t, ctx: ctx, base: site.URL + "/"}
 	b.check(chromedp.Listen(ctx, b.hear))

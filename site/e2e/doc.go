@@ -10,5 +10,6 @@
 // With SCREENSHOTS=DIR, TestScreenshots writes pictures of the page in its states
 // to that folder; with PICTURE=testdata/page.png, TestPicture writes the one that the README
 // shows: its figures must be those of the present model; with
-// SCHEDLAB_BENCH=1, TestSpeed prints how fast the page is.
+// SCHEDLAB_BENCH=1, TestSpeed prints how fast the page is; with SCHEDLAB_ALL=1, TestEvidenceAll runs all
+// published tables, which takes a quarter of an hour and more.
 package e2e

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -139,4 +140,34 @@ func TestEvidenceByKeyboard(t *testing.T) {
 	}
 	b.do(chromedp.Reload()) // what was found was of that visit
 	b.wait(evidenceThere + ` && location.hash == "#evidence" && document.querySelector("#evidence .progress[data-status=none]")`)
+}
+
+// TestEvidenceAll runs all tables in one tab to their end, and prints how long that takes and what
+// memory page and workers hold meanwhile.
+func TestEvidenceAll(t *testing.T) {
+	if os.Getenv("SCHEDLAB_ALL") == "" {
+		t.Skip("SCHEDLAB_ALL is not set")
+	}
+	b := newTabFor(t, assets(t), 3*time.Hour)
+	b.open(small + "#evidence")
+	b.wait(evidenceThere)
+	began := time.Now()
+	b.click("#evidence .go")
+	status, words := "", ""
+	for status = "running"; status == "running"; time.Sleep(30 * time.Second) {
+		status = eval[string](b, `document.querySelector("#evidence .progress").dataset.status`)
+		words = eval[string](b, `document.querySelector("#evidence .progress .words").innerText`)
+		bytes, err := chromedp.Run(b.ctx, chromedp.Evaluate[float64](`performance.measureUserAgentSpecificMemory().then((m) => m.bytes)`, chromedp.EvalAwaitPromise))
+		b.check(err)
+		t.Logf("%4.0f s: %3.0f MB, %s", time.Since(began).Seconds(), bytes/1e6, words)
+	}
+	if status != "done" {
+		t.Errorf("it ended as %s: %s", status, words)
+	}
+	if n := eval[int](b, `document.querySelectorAll("#evidence [data-sum]").length`); n == 0 {
+		t.Error("there are no sums")
+	}
+	for _, text := range eval[[]string](b, `[...document.querySelectorAll("#evidence .sums tbody tr")].map((e) => e.innerText.replace(/\s+/g, " "))`) {
+		t.Log(text)
+	}
 }

@@ -73,6 +73,7 @@ type tab struct {
 	*testing.T
 	ctx  context.Context
 	base string // the page's address, with / at its end
+	site *httptest.Server
 
 	mu       sync.Mutex
 	problems []string
@@ -112,7 +113,7 @@ func newTabFor(t *testing.T, handler http.Handler, most time.Duration) *tab {
 	t.Cleanup(cancel)
 	ctx, cancelTime := context.WithTimeout(ctx, most)
 	t.Cleanup(cancelTime)
-	b := &tab{T: t, ctx: ctx, base: site.URL + "/"}
+	b := &tab{T: t, ctx: ctx, base: site.URL + "/", site: site}
 	b.check(chromedp.Listen(ctx, b.hear))
 	b.screen(1440, false)
 	t.Cleanup(func() {

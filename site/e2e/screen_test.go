@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -135,20 +134,12 @@ func TestKeyboard(t *testing.T) {
 // TestCopyLink: the button puts the whole address of the question on the clipboard.
 func TestCopyLink(t *testing.T) {
 	b := newTab(t, assets(t))
-	for _, name := range []string{"clipboard-read", "clipboard-write"} {
-		_, err := chromedp.CallBrowser(b.ctx, browser.SetPermission, browser.SetPermissionParams{
-			Permission: &browser.PermissionDescriptor{Name: name, AllowWithoutSanitization: true}, Setting: browser.PermissionSettingGranted,
-			BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID,
-		})
-		b.check(err)
-	}
+	b.allowClipboard()
 	b.open(small)
 	b.wait(is("done"))
 	b.click("button.copy")
 	b.wait(`document.querySelector("button.copy").innerText.includes("Copied")`)
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("navigator.clipboard.readText()", chromedp.EvalAwaitPromise))
-	b.check(err)
-	if want := b.base + strings.TrimPrefix(b.question().Query(), "/"); text != want {
+	if text, want := b.clipboard(), b.base+strings.TrimPrefix(b.question().Query(), "/"); text != want {
 		t.Errorf("copied %q, want %q", text, want)
 	}
 	b.wait(`document.querySelector("button.copy").innerText.includes("Copy link")`) // and can be pressed again

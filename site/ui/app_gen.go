@@ -22,12 +22,11 @@ import (
 // An App is the page.
 type App struct {
 	State         *lab.State
-	Width         float64                               // of the answer, pixels
-	EvidenceWidth float64                               // of the evidence
-	MostCases     int                                   // tables of the evidence that are rendered at a time; 0: all
-	Stored        func() *evidence.Stored               // an earlier run of all tables, to be shown beside the visitor's; nil: none
-	Link          func(link string) string              // makes a whole address of a link; nil leaves it as it is
-	Copy          func(text string, done func(ok bool)) // copies to the clipboard; nil can't
+	Width         float64                 // of the answer, pixels
+	EvidenceWidth float64                 // of the evidence
+	MostCases     int                     // tables of the evidence that are rendered at a time; 0: all
+	Stored        func() *evidence.Stored // an earlier run of all tables, to be shown beside the visitor's; nil: none
+	Sharing       Sharing
 
 	view                                     lab.View
 	seen                                     seen       // what the last render was of
@@ -38,9 +37,7 @@ type App struct {
 	answer                                   *lab.Answer
 	folds                                    Folds
 	memos                                    Memos
-	mistaken                                 bool   // there has been a mistake in the question
-	copied                                   string // what the button says after it was pressed
-	byHand                                   string // link to copy by hand, since the clipboard would not
+	mistaken                                 bool // there has been a mistake in the question
 }
 
 // Compute is called by Vugu before each render.
@@ -176,30 +173,6 @@ func (c *App) empty() string {
 	}
 	return "Simulating the first runs …"
 }
-
-func (c *App) copyLabel() string {
-	if c.copied != "" {
-		return c.copied
-	}
-	return "Copy link"
-}
-
-func (c *App) copyLink() {
-	link := c.view.Link
-	if c.Link != nil {
-		link = c.Link(link)
-	}
-	if c.Copy == nil {
-		c.byHand = link
-		return
-	}
-	c.Copy(link, func(ok bool) {
-		c.copied, c.byHand = "Copied", ""
-		if !ok {
-			c.copied, c.byHand = "Copy link", link
-		}
-	})
-}
 func (c *App) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -262,34 +235,21 @@ func (c *App) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "copy"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(c.copyLabel())
-			vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
-				EventType: "click",
-				Func:      func(event vugu.DOMEvent) { safely(c.copyLink) },
-				// TODO: implement capture, etc. mostly need to decide syntax
-			})
-			if c.byHand != "" {
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "byhand"}}}
-				vgparent.AppendChild(vgn)
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute{{Namespace: "", Key: "for", Val: "link"}}}
-					vgparent.AppendChild(vgn)
-					vgn.SetInnerHTML(vugu.HTML("The clipboard is closed to this page. Copy the link by hand:"))
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "link"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "readonly", Val: "readonly"}}}
-					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("value", c.byHand)
-					{
-						b, err := vjson.Marshal(c.byHand)
-						if err != nil {
-							panic(err)
-						}
-						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
-					}
+			{
+				vgcompKey := vugu.MakeCompKey(0x358FA44AB574BA33^vgin.CurrentPositionHash(), vgiterkey)
+				// ask BuildEnv for prior instance of this specific component
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Share)
+				if vgcomp == nil {
+					// create new one if needed
+					vgcomp = new(Share)
+					vgin.BuildEnv.WireComponent(vgcomp)
 				}
+				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+				vgcomp.Sharing = &c.Sharing
+				vgcomp.View = &c.view
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
 			}
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t"}

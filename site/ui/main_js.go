@@ -33,12 +33,14 @@ func Main(r lab.Runner) error {
 	}
 
 	state := lab.NewState(r, address{}, func() { update(func() {}) })
-	app := &App{State: state, Width: 900, EvidenceWidth: 900, Link: absolute, MostCases: 3, Stored: evidence.Last}
-	app.Copy = func(text string, done func(bool)) {
-		copyText(text, func(ok bool) {
-			update(func() { done(ok) })
-			time.AfterFunc(2*time.Second, func() { update(func() { app.copied = "" }) })
-		})
+	app := &App{State: state, Width: 900, EvidenceWidth: 900, MostCases: 3, Stored: evidence.Last}
+	app.Sharing = Sharing{
+		Link: absolute,
+		Copy: func(text string, done func(bool)) { copyText(text, func(ok bool) { update(func() { done(ok) }) }) },
+		Post: func(to, text string, done func(Reply)) {
+			postText(to, text, func(r Reply) { update(func() { done(r) }) })
+		},
+		Wait: func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { update(f) }) },
 	}
 	state.Open(link())
 	listen("popstate", func() { update(func() { state.Open(link()) }) })
@@ -91,7 +93,7 @@ func link() string { return location().Get("search").String() + location().Get("
 
 // absolute makes an address of a link, for others to open.
 func absolute(link string) string {
-	return location().Get("origin").String() + location().Get("pathname").String() + link
+	return js.Global().Get("URL").New(link, location().Get("href")).Get("href").String()
 }
 
 // listen calls f at each of the window's events of a type, for good.
@@ -129,36 +131,4 @@ func history(method, link string) {
 		link = location().Get("pathname").String() + link
 	}
 	js.Global().Get("history").Call(method, nil, "", link)
-}
-
-// copyText puts a text on the clipboard: by the clipboard's own interface, or
-// where there is none, as on a page that was not loaded safely, by the old command.
-func copyText(text string, done func(ok bool)) {
-	clipboard := js.Global().Get("navigator").Get("clipboard")
-	if !clipboard.Truthy() {
-		done(copyByCommand(text))
-		return
-	}
-	var yes, no js.Func
-	release := func() { yes.Release(); no.Release() }
-	yes = js.FuncOf(func(js.Value, []js.Value) any { release(); done(true); return nil })
-	no = js.FuncOf(func(js.Value, []js.Value) any { release(); done(copyByCommand(text)); return nil })
-	clipboard.Call("writeText", text).Call("then", yes, no)
-}
-
-func copyByCommand(text string) bool {
-	document := js.Global().Get("document")
-	area := document.Call("createElement", "textarea")
-	area.Set("value", text)
-	area.Set("className", "hidden")
-	body := document.Get("body")
-	body.Call("appendChild", area)
-	defer body.Call("removeChild", area)
-	focused := document.Get("activeElement")
-	area.Call("select")
-	ok := document.Call("execCommand", "copy").Bool()
-	if focused.Truthy() {
-		focused.Call("focus")
-	}
-	return ok
 }

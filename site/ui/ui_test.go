@@ -576,10 +576,10 @@ func TestStates(t *testing.T) {
 
 func TestCopyLink(t *testing.T) {
 	open(t, runner{}, small, func(s *screen) {
-		s.app.Link = func(q string) string { return "https://lab.example/" + q }
+		s.app.Sharing.Link = func(q string) string { return "https://lab.example/" + q }
 		var got string
 		ok := true
-		s.app.Copy = func(text string, done func(bool)) { got = text; done(ok) }
+		s.app.Sharing.Copy = func(text string, done func(bool)) { got = text; done(ok) }
 		s.fire("button.copy", "click", nil)
 		want := "https://lab.example/" + current + "&numipi=200&runs=6"
 		if got != want || !strings.Contains(s.html(), ">Copied</button>") {

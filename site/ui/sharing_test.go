@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestShortLink: what a host answers becomes an address or a message, never anything else.
+func TestShortLink(t *testing.T) {
+	const json, plain, html = "application/json", "text/plain; charset=utf-8", "text/html"
+	for _, c := range []struct {
+		name, want string
+		reply      Reply
+		link       bool
+	}{
+		{"stored", "https://lab.example/s/Ab_-9#sweep?x=seed=1,2", Reply{201, json + "; charset=utf-8", `{"id":"Ab_-9","path":"s/Ab_-9","query":"?v=1"}`}, true},
+		{"elsewhere", "makes no short links", Reply{200, json, `{"path":"https://evil.example/s/a"}`}, false},
+		{"above", "makes no short links", Reply{200, json, `{"path":"s/../../a"}`}, false},
+		{"script", "makes no short links", Reply{200, json, `{"path":"javascript:alert(1)"}`}, false},
+		{"no path", "makes no short links", Reply{200, json, `{}`}, false},
+		{"no JSON", "makes no short links", Reply{200, json, `{`}, false},
+		{"a page for all", "makes no short links", Reply{200, html, `<!doctype html>`}, false},
+		{"not found", "makes no short links", Reply{404, plain, "404"}, false},
+		{"not allowed", "makes no short links", Reply{405, plain, "405: want GET or HEAD"}, false},
+		{"no network", "can't be reached", Reply{}, false},
+		{"bad", "runs=0: want 1 to 1000", Reply{400, plain, "runs=0: want 1 to 1000\n"}, false},
+		{"too many", "wait a minute", Reply{429, plain, "wait a minute"}, false},
+		{"full", "no room", Reply{503, plain, "no room"}, false},
+		{"a page of trouble", "makes no short links", Reply{503, html, "<h1>no room</h1>"}, false},
+		{"endless", "aaa…", Reply{503, plain, strings.Repeat("a", 100000)}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var copied string
+			s := Sharing{
+				Link: func(link string) string { return "https://lab.example/" + link },
+				Copy: func(text string, done func(bool)) { copied = text; done(true) },
+				Post: func(to, text string, done func(Reply)) {
+					if to != "api/links" || text != "?v=1" {
+						t.Errorf("posted %q to %q", text, to)
+					}
+					done(c.reply)
+				},
+			}
+			s.shorten("?v=1#sweep?x=seed=1,2")
+			if c.link && (s.link != c.want || copied != c.want || !strings.Contains(s.about, "stores this scenario on this host")) {
+				t.Errorf("address %q, copied %q: %s", s.link, copied, s.about)
+			}
+			if !c.link && (s.link != "" || copied != "" || !strings.Contains(s.about, c.want) || !strings.Contains(s.about, "works everywhere")) {
+				t.Errorf("address %q: %s", s.link, s.about)
+			}
+			if s.said != s.about || s.asking || len(s.about) > 500 {
+				t.Errorf("said %q", s.said)
+			}
+		})
+	}
+}
+
+// TestShortLinkOfAnother: what was found for a question is not shown with another.
+func TestShortLinkOfAnother(t *testing.T) {
+	open(t, runner{}, small, func(s *screen) {
+		var answer func(Reply)
+		asked := 0
+		s.app.Sharing.Post = func(to, text string, done func(Reply)) { asked, answer = asked+1, done }
+		s.fire("button.shorten", "click", nil)
+		s.fire("button.shorten", "click", nil)
+		if asked != 1 {
+			t.Errorf("asked %d times", asked)
+		}
+		answer(Reply{200, "application/json", `{"path":"s/abc"}`})
+		if html := s.html(); !strings.Contains(html, `value="s/abc"`) || !strings.Contains(html, "by hand") {
+			t.Error("there is no short link")
+		}
+		s.app.State.Open(small + "&seed=9")
+		if strings.Contains(s.html(), `value="s/abc"`) {
+			t.Error("the short link stays with another question")
+		}
+	})
+}

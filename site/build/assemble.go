@@ -26,7 +26,7 @@ import (
 const index = "index.html"
 
 // assemble makes a page of sources: files by name. Text is minified; each file
-// but documents gets a name with a hash of its content in it, and a file that names
+// but documents and the service worker gets a name with a hash of its content in it, and a file that names
 // another one in quotes, or as url(name), has its new name instead. No name has
 // a path before it, so that the page works wherever it is put.
 func assemble(sources map[string][]byte) (page map[string][]byte, err error) {
@@ -67,7 +67,7 @@ func (a *assembly) add(name string) (string, error) {
 		}
 	}
 	renamed := name
-	if path.Ext(name) != ".html" {
+	if !lasting(name) {
 		hash := sha256.Sum256(data)
 		ext := path.Ext(name)
 		renamed = strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(hash[:6]) + ext

@@ -3,7 +3,13 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
 	"html"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
 	"maps"
 	"os"
@@ -104,6 +110,118 @@ func TestDeterministic(t *testing.T) {
 	after, _ := at(t, three, "app.", ".js")
 	if before == after {
 		t.Error("another program leaves the loader's name as it was")
+	}
+}
+
+// TestStamp: the service worker lists all that there is, and any change makes another version.
+func TestStamp(t *testing.T) {
+	stamped := func(change func(map[string][]byte)) (page map[string][]byte, version string) {
+		t.Helper()
+		s := small()
+		s["sw.js"] = []byte("onfetch = () => {}; // the worker\n")
+		s[index] = bytes.Replace(s[index], []byte("</head>"), []byte(`<meta name="version" content="@version@"></head>`), 1)
+		change(s)
+		page, err := assemble(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stamp(page, 7); err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(`content="([0-9a-f]{12})"`).FindSubmatch(page[index])
+		if m == nil {
+			t.Fatalf("no version in %s", page[index])
+		}
+		return page, string(m[1])
+	}
+	page, version := stamped(func(map[string][]byte) {})
+	js := string(page["sw.js"])
+	for name, data := range page {
+		digest := sha256.Sum256(data)
+		entry := fmt.Sprintf(`"%s":"sha256-%s"`, name, base64.StdEncoding.EncodeToString(digest[:]))
+		switch name {
+		case "sw.js":
+			entry = fmt.Sprintf(`const version="%s",model=7,files={`, version)
+		case index:
+			entry = `"./":""`
+		}
+		if !strings.Contains(js, entry) {
+			t.Errorf("no %s in %s", entry, js)
+		}
+	}
+	if n := strings.Count(js, `":"`); n != len(page)-1 || !strings.HasSuffix(js, ";onfetch=()=>{}") {
+		t.Errorf("%d files of %d: %s", n, len(page)-1, js)
+	}
+	if _, again := stamped(func(map[string][]byte) {}); again != version {
+		t.Errorf("versions %s and %s of the same", version, again)
+	}
+	for name := range small() {
+		if _, other := stamped(func(s map[string][]byte) {
+			switch name {
+			case index:
+				s[name] = bytes.Replace(s[name], []byte("it is"), []byte("it was"), 1)
+			case "icon.svg":
+				s[name] = bytes.Replace(s[name], []byte("L 2"), []byte("L 3"), 1)
+			case "style.css":
+				s[name] = append(s[name], "b{color:#00f}"...)
+			default:
+				s[name] = append(s[name], "\nlet more"...)
+			}
+		}); other == version {
+			t.Errorf("another %s is the same version", name)
+		}
+	}
+	if err := stamp(map[string][]byte{index: []byte("@version@")}, 7); err == nil {
+		t.Error("a page without a worker passes")
+	}
+	if err := stamp(map[string][]byte{index: nil, "sw.js": nil}, 7); err == nil {
+		t.Error("a document without a version passes")
+	}
+}
+
+// TestIcons: the icon is drawn as it is, and whole where corners are cut.
+func TestIcons(t *testing.T) {
+	svg, err := os.ReadFile("../web/icon.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range icons {
+		data, err := drawIcon(svg, i.size, i.whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := drawIcon(svg, i.size, i.whole); !bytes.Equal(data, again) {
+			t.Errorf("%s differs from itself", i.name)
+		}
+		picture, err := png.Decode(bytes.NewReader(data))
+		if err != nil || picture.Bounds().Size() != image.Pt(i.size, i.size) {
+			t.Fatalf("%s: %v", i.name, err)
+		}
+		at := func(x, y float64) color.NRGBA {
+			if i.whole {
+				x, y = 16+(x-16)/1.4, 16+(y-16)/1.4
+			}
+			return color.NRGBAModel.Convert(picture.At(int(x*float64(i.size)/32), int(y*float64(i.size)/32))).(color.NRGBA)
+		}
+		_, _, _, corner := picture.At(0, 0).RGBA()
+		if (corner == 0) == i.whole {
+			t.Errorf("%s: the corner's alpha is %d", i.name, corner)
+		}
+		for where, want := range map[[2]float64]color.NRGBA{
+			{20, 20}:   {0x00, 0x72, 0xb2, 255}, // within the baseline
+			{11.5, 5}:  {0xd5, 0x5e, 0x00, 255}, // on the patched kernel's line
+			{11.5, 15}: {0xff, 0xff, 0xff, 255}, // beneath it, where nothing is filled
+			{27, 5}:    {0xff, 0xff, 0xff, 255},
+		} {
+			if got := at(where[0], where[1]); got != want {
+				t.Errorf("%s: %v at %v, want %v", i.name, got, where, want)
+			}
+		}
+	}
+	for _, bad := range []string{"", "<svg", `<svg viewBox="0 0 32 32"><rect fill="red"/></svg>`, `<svg viewBox="0 0 32 32"><rect fill="#fff"/><path fill="#fff" d="M 1 1 Q 2 2 3 3"/></svg>`} {
+		if _, err := drawIcon([]byte(bad), 32, false); err == nil {
+			t.Errorf("drawn: %s", bad)
+		}
 	}
 }
 

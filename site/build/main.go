@@ -24,6 +24,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"schedlab/core/kernel"
 )
 
 func main() {
@@ -50,6 +52,9 @@ func build(fast bool, out string) error {
 	}
 	page, err := assemble(sources)
 	if err != nil {
+		return err
+	}
+	if err := stamp(page, kernel.Model); err != nil {
 		return err
 	}
 	level := release
@@ -88,6 +93,11 @@ func collect(root string) (map[string][]byte, error) {
 		}
 	}
 
+	for _, i := range icons {
+		if sources[i.name], err = drawIcon(sources["icon.svg"], i.size, i.whole); err != nil {
+			return nil, fmt.Errorf("icon.svg: %w", err)
+		}
+	}
 	if sources["catalogue.html"], err = catalogue(); err != nil {
 		return nil, err
 	}

@@ -117,13 +117,18 @@ func newTabFor(t *testing.T, handler http.Handler, most time.Duration) *tab {
 	b.check(chromedp.Listen(ctx, b.hear))
 	b.screen(1440, false)
 	t.Cleanup(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, p := range b.problems {
+		for _, p := range b.heard() {
 			t.Error(p)
 		}
 	})
 	return b
+}
+
+// heard are the problems so far.
+func (b *tab) heard() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.problems
 }
 
 // hear notes what is wrong of what the browser tells.
@@ -159,18 +164,18 @@ func (b *tab) hear(event any) {
 // forgive drops the problems so far that mention text, and fails if there is none.
 func (b *tab) forgive(text string) {
 	b.Helper()
+	if !b.forgiveAll(text) {
+		b.Errorf("no problem with %q in it: %q", text, b.heard())
+	}
+}
+
+// forgiveAll drops them, and tells whether there was one.
+func (b *tab) forgiveAll(text string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var others []string
-	for _, p := range b.problems {
-		if !strings.Contains(p, text) {
-			others = append(others, p)
-		}
-	}
-	if len(others) == len(b.problems) {
-		b.Errorf("no problem with %q in it: %q", text, others)
-	}
-	b.problems = others
+	n := len(b.problems)
+	b.problems = slices.DeleteFunc(b.problems, func(p string) bool { return strings.Contains(p, text) })
+	return len(b.problems) < n
 }
 
 func (b *tab) check(err error) {
@@ -221,10 +226,21 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
+const patience = time.Minute
+
+// until waits until something is so.
+func (b *tab) until(is func() bool) {
+	b.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			b.Fatalf("not even after %v", patience)
+		}
+	}
+}
+
 // wait waits until a JavaScript expression is true.
 func (b *tab) wait(expression string) {
 	b.Helper()
-	const patience = time.Minute
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		// A page that is just being loaded has no answer.
 		if is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is {

@@ -12,7 +12,7 @@ import (
 // WebAssembly. site/web/index.html says the same, for hosts that send no
 // headers; a test holds the two together.
 const Policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; " +
-	"worker-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"worker-src 'self'; img-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types default; " + policyInHeaderOnly
 
 // policyInHeaderOnly is what has no effect in a document.

@@ -42,6 +42,7 @@ func Main(r lab.Runner) error {
 		},
 		Wait: func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { update(f) }) },
 	}
+	startOffline := offline(&app.Versions, update)
 	state.Open(link())
 	listen("popstate", func() { update(func() { state.Open(link()) }) })
 	build, err := vugu.NewBuildEnv(env)
@@ -78,6 +79,10 @@ func Main(r lab.Runner) error {
 			proving = app.proving()
 			document.Call("querySelector", "main:not([hidden])").Call("focus")
 			js.Global().Call("scrollTo", 0, 0)
+		}
+		if startOffline != nil && (app.answer != nil || app.proving() || app.view.Status != lab.Running) {
+			startOffline() // nobody waits for a first picture any more
+			startOffline = nil
 		}
 		if app.cases.more { // and the browser has its turn in between
 			time.AfterFunc(5*time.Millisecond, func() { update(func() {}) })

@@ -3,6 +3,8 @@ package ui
 import (
 	"strings"
 	"testing"
+
+	"schedlab/core"
 )
 
 // TestShortLink: what a host answers becomes an address or a message, never anything else.
@@ -73,6 +75,44 @@ func TestShortLinkOfAnother(t *testing.T) {
 		s.app.State.Open(small + "&seed=9")
 		if strings.Contains(s.html(), `value="s/abc"`) {
 			t.Error("the short link stays with another question")
+		}
+	})
+}
+
+func TestVersions(t *testing.T) {
+	open(t, runner{}, small, func(s *screen) {
+		v := &s.app.Versions
+		v.This = Build{"one", core.Model}
+		taken := 0
+		v.Take = func() { taken++ }
+		says := func(offline string, offered bool) {
+			t.Helper()
+			html := s.html()
+			if !strings.Contains(html, "Works offline: "+offline) || !strings.Contains(html, "Version one, model") {
+				t.Errorf("want offline %s", offline)
+			}
+			if strings.Contains(html, "Reload now") != offered {
+				t.Errorf("offered is not %v", offered)
+			}
+		}
+		says("not yet.", false)
+		v.Why = "there is no room"
+		says("no, since there is no room.", false)
+		v.Kept = &Build{"zero", core.Model}
+		says("yes, as version zero, model", false)
+		v.Kept = &v.This
+		says("yes.", false)
+		v.Newer = &Build{"two", core.Model + 1}
+		says("yes.", true)
+		if !strings.Contains(s.html(), "results can differ") {
+			t.Error("nothing is said about the other model")
+		}
+		s.fire("button.take", "click", nil)
+		s.fire("button.later", "click", nil)
+		says("yes.", false)
+		s.fire("button.these", "click", nil)
+		if taken != 2 {
+			t.Errorf("taken %d times", taken)
 		}
 	})
 }

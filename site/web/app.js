@@ -18,15 +18,16 @@
 	}
 
 	const script = document.currentScript.src;
+	const scripts = [script, new URL("sw.js", script).href];
 
 	// Vugu sets innerHTML, from markup that is constant in the program, and
-	// makes its helper functions by eval; Go starts workers from this script.
-	// Nothing else that could run code is let through.
+	// makes its helper functions by eval; Go starts workers from this script, and offline.js has
+	// its own. Nothing else that could run code is let through.
 	const refuse = () => null;
 	self.trustedTypes?.createPolicy("default", {
 		createHTML: (s) => s,
 		createScript: refuse,
-		createScriptURL: (url) => url === script ? url : null,
+		createScriptURL: (url) => scripts.includes(url) ? url : null,
 	});
 
 	// Vugu's helpers are in this file already, so its one call of eval has nothing to do. The
@@ -68,6 +69,10 @@
 		tell(text);
 		document.getElementById("app").setAttribute("aria-busy", "false");
 		document.querySelector("main.loading")?.remove();
+		if (navigator.serviceWorker?.controller && self.offline) { // then a newer version may do better
+			offline.changed = () => offline.newer && offline.take();
+			offline.start();
+		}
 	};
 
 	const compile = async (url) => {

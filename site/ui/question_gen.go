@@ -453,7 +453,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n\t\t"}
 			vgparent.AppendChild(vgn)
-			if len(c.metrics()) > 1 {
+			if len(c.metrics()) > 1 || c.View.Problem("metric") != "" {
 				{
 					vgcompKey := vugu.MakeCompKey(0x9EAD98AF79925653^vgin.CurrentPositionHash(), vgiterkey)
 					// ask BuildEnv for prior instance of this specific component

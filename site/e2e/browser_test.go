@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -57,7 +58,8 @@ func startBrowser(program string) (context.Context, func()) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // nothing leaves this machine
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),                       // nothing leaves this machine
+		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,AutofillServerCommunication"), // which no page asks for
 		chromedp.Flag("hide-scrollbars", true),
 	)
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
@@ -83,8 +85,8 @@ type tab struct {
 func assets(t testing.TB) http.Handler {
 	t.Helper()
 	need(t)
-	page, _ := dist.Page()
-	return server.New(server.Files(page))
+	built, _ := dist.Page()
+	return server.New(server.Files(built))
 }
 
 // need skips a test that nobody asked for, and fails it if it can't be run.
@@ -103,13 +105,17 @@ func need(t testing.TB) {
 // to another place than the page's.
 func newTab(t *testing.T, handler http.Handler) *tab { return newTabFor(t, handler, 5*time.Minute) }
 
-// newTabFor opens one for tests that take longer.
-func newTabFor(t *testing.T, handler http.Handler, most time.Duration) *tab {
+// newTabFor opens one for tests that take longer, or that want another profile.
+func newTabFor(t *testing.T, handler http.Handler, most time.Duration, profile ...func(site *httptest.Server) chromedp.CreateBrowserContextOption) *tab {
 	t.Helper()
 	need(t)
 	site := httptest.NewServer(handler)
 	t.Cleanup(site.Close)
-	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	var options []chromedp.CreateBrowserContextOption
+	for _, p := range profile {
+		options = append(options, p(site))
+	}
+	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext(options...))
 	t.Cleanup(cancel)
 	ctx, cancelTime := context.WithTimeout(ctx, most)
 	t.Cleanup(cancelTime)
@@ -149,6 +155,8 @@ func (b *tab) hear(event any) {
 		if e.Entry.Level != log.EntryLevelInfo && e.Entry.Level != log.EntryLevelVerbose {
 			problem = fmt.Sprintf("the browser logs: %s (%s)", e.Entry.Text, e.Entry.URL)
 		}
+	case *page.EventJavascriptDialogOpening:
+		problem = "a dialog opens: " + e.Message
 	case *network.EventRequestWillBeSent:
 		if !strings.HasPrefix(e.Request.URL, b.base) && !strings.HasPrefix(e.Request.URL, "data:") {
 			problem = "a request to another place: " + e.Request.URL

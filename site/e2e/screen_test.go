@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"schedlab/core"
 )
 
 // screen makes the tab as wide and as dark as that.
@@ -181,6 +183,14 @@ func TestAccessibility(t *testing.T) {
 		b.click("details.counters summary")
 		b.wait(`document.querySelector("[data-table=counters]")`)
 		audit(where)
+		b.before(answerShort)
+		b.do(chromedp.Reload())
+		b.wait(is("done"))
+		b.click("button.shorten")
+		b.wait(`document.querySelector("#link")`)
+		b.offer()
+		audit(where + ", short link and newer version")
+		b.legible(s.width, s.dark)
 		b.open("#evidence")
 		b.wait(evidenceThere)
 		b.click("summary[data-fold^='time of a search']")
@@ -221,6 +231,20 @@ func TestAccessibility(t *testing.T) {
 	b.open(small)
 	audit("loading")
 }
+
+// offer has the page offer a newer version, and stay with that whatever it finds.
+func (b *tab) offer() {
+	b.Helper()
+	eval[any](b, fmt.Sprintf(`Object.defineProperty(offline, "newer", {get: () => ({version: "0123456789ab", model: %d}), set() {}}), offline.changed(), null`, core.Model+1))
+	b.wait(offered)
+}
+
+// answerShort answers the wish for a short link in the host's place.
+const answerShort = `{
+	const real = fetch;
+	self.fetch = (to, options) => to !== "api/links" ? real(to, options) :
+		Promise.resolve(new Response('{"id":"k3Jx9aQ2","path":"s/k3Jx9aQ2"}', {headers: {"Content-Type": "application/json"}}));
+}`
 
 // neverLoaded keeps the page as it is until the program has come.
 const neverLoaded = `WebAssembly.compileStreaming = () => new Promise(() => {})`
@@ -297,6 +321,30 @@ func TestScreenshots(t *testing.T) {
 			b.try("sm-idle-xeon-240", "run")
 		}},
 		{"catalogue", "catalogue.html", func(b *tab) {}},
+		{"short-link", small, func(b *tab) {
+			b.wait(is("done"))
+			b.click("button.shorten")
+			b.wait(`document.querySelector("#link")`)
+		}},
+		{"no-short-link", small + "&seed=2", func(b *tab) {
+			b.wait(is("done"))
+			b.click("button.shorten")
+			b.wait(shareText)
+			b.forgive("405")
+		}},
+		{"update", small, func(b *tab) {
+			b.wait(is("done"))
+			b.wait(kept)
+			b.offer()
+		}},
+		{"update-later", small, func(b *tab) {
+			b.wait(is("done"))
+			b.wait(kept)
+			b.offer()
+			b.click(".update .later")
+			b.wait(`document.querySelector("footer .version button")`)
+			eval[any](b, "scrollTo(0, 1e6), null")
+		}},
 		{"bad-link", "?runs=0&m=cray-1&arm=&arm=x&frobnicate=1&numipi=10000", func(b *tab) { b.wait(is("done")) }},
 		{"open", small, func(b *tab) {
 			b.wait(is("done"))
@@ -321,6 +369,8 @@ func TestScreenshots(t *testing.T) {
 				switch state.name {
 				case "loading":
 					b.before(neverLoaded)
+				case "short-link":
+					b.before(answerShort)
 				case "trouble":
 					b.before("delete self.WebAssembly")
 				}

@@ -180,7 +180,7 @@ func (b *tab) installable(start string) {
 // its own version, engines included, for as long as its visitor likes.
 func TestUpdate(t *testing.T) {
 	h := new(host)
-	h.give(serving(edition(t, "")))
+	h.give(http.FileServerFS(edition(t, ""))) // which lets nothing be cached but by the service worker
 	b := newTab(t, h)
 	b.open(small)
 	b.finish(b.question())
@@ -196,7 +196,7 @@ func TestUpdate(t *testing.T) {
 	busy.wait(histogramThere + " && " + kept)
 	eval[any](busy, "self.same = true, null")
 
-	h.give(serving(edition(t, "two")))
+	h.give(http.FileServerFS(edition(t, "two")))
 	b.do(chromedp.Reload())
 	b.wait(offered)
 	if eval[bool](b, "self.edition !== undefined") {

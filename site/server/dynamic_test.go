@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -303,14 +304,105 @@ func TestGone(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s := someone(nil)
-	for range cap(s.turns) {
-		s.turns <- struct{}{}
+	for range cap(s.queue.turns) {
+		s.queue.turns <- struct{}{}
 	}
 	r := httptest.NewRequestWithContext(ctx, "GET", "/api/run?"+small, nil)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	if w.Code != 503 || w.Header().Get("Retry-After") == "" {
+	if w.Code != 503 && w.Code != 429 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if len(s.queue.lines) > 0 {
+		t.Errorf("%d lines of nobody", len(s.queue.lines))
+	}
+}
+
+// TestQueue: a client who asks for much has one simulation at work, and leaves the other turns to others.
+func TestQueue(t *testing.T) {
+	q := newQueue(2)
+	one, other := ClientOf("192.0.2.1"), ClientOf("192.0.2.2")
+	leave, err := q.enter(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const more = 20
+	waiting, cancel := context.WithCancel(t.Context())
+	refused := make(chan error)
+	for range more {
+		go func() {
+			_, err := q.enter(waiting, one)
+			refused <- err
+		}()
+	}
+	for length := 0; length < 1+more; {
+		runtime.Gosched()
+		q.mu.Lock()
+		length = q.lines[one].length
+		q.mu.Unlock()
+	}
+	for range 6 {
+		leaveOther, err := q.enter(t.Context(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(q.turns) != 2 {
+			t.Errorf("%d at work", len(q.turns))
+		}
+		leaveOther()
+	}
+	cancel()
+	for range more {
+		var no *refusal
+		if err := <-refused; !errors.As(err, &no) || no.status != 429 || no.lasts {
+			t.Errorf("%v", err)
+		}
+	}
+	leave()
+	if len(q.turns) != 0 || len(q.lines) != 0 {
+		t.Errorf("%d at work, %d lines", len(q.turns), len(q.lines))
+	}
+}
+
+// TestCost: what a client has had is what it cost here: nothing for what is refused at a look, for a
+// card that is only drawn, or without a turn; and most of an allowance for what is too long.
+func TestCost(t *testing.T) {
+	s := someone(nil)
+	s.budget = 100_000
+	had := 0
+	s.Allow = func(*http.Request, Action) bool { had++; return true }
+	for _, c := range []struct {
+		target string
+		status int
+		cost   int
+	}{
+		{"/api/run?check=1", 422, 0},
+		{"/api/run?runs=0", 400, 0},
+		{"/api/card.png?runs=0", 200, 0},
+		{"/api/card.png?check=1", 200, 0},
+		{"/api/run?" + small, 422, dear},
+		{"/api/run?" + small, 422, 0},
+		{"/api/card.png?" + small, 200, 0},
+		{"/api/card.png?seed=2", 200, dear},
+		{"/api/card.png?m=laptop&numipi=10&runs=1&arm=", 200, 1},
+	} {
+		had = 0
+		if response, text := ask(s, "GET", c.target, ""); response.StatusCode != c.status || had != c.cost {
+			t.Errorf("%s: %d, cost %d, want %d: %.200s", c.target, response.StatusCode, had, c.cost, text)
+		}
+	}
+	if burst := rates[Simulate].burst; dear < burst/2 || dear > burst {
+		t.Errorf("too long a simulation costs %d of %d", dear, burst)
+	}
+	had = 0
+	for range cap(s.queue.turns) {
+		s.queue.turns <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/api/run?seed=3", nil))
+	if had > 0 {
+		t.Errorf("no turn cost %d", had)
 	}
 }
 
@@ -324,9 +416,9 @@ func TestCard(t *testing.T) {
 			t.Errorf("%s: %d %v %v", query, response.StatusCode, response.Header, err)
 		}
 	}
-	// What is there costs nothing; what is not, a client who has had enough does not get.
+	// What is there costs nothing, nor does a card without a simulation; what is simulated, a client who has had enough does not get.
 	s.Allow = func(*http.Request, Action) bool { return false }
-	for query, status := range map[string]int{small: 200, "m=xeon-241&<b>": 200, "runs=1000": 200, "seed=2": 429, "seed=2&x": 429} {
+	for query, status := range map[string]int{small: 200, "m=xeon-241&<b>": 200, "runs=1000": 200, "seed=2": 429, "seed=2&x": 200} {
 		if response, _ := ask(s, "GET", "/api/card.png?"+query, ""); response.StatusCode != status {
 			t.Errorf("%s: %d %v", query, response.StatusCode, response.Header)
 		}

@@ -25,6 +25,7 @@ const (
 	jobCost  = 20_000           // events that a run costs before its first one, in time and memory
 	patience = time.Minute      // a simulation may take, on however slow a machine
 	queueing = 10 * time.Second // a simulation waits for others
+	dear     = 10               // simulations that a client has had with one that was too long
 )
 
 // A format is how a result can be had.
@@ -113,38 +114,49 @@ func (s *Server) refuseRun(w http.ResponseWriter, err error) {
 // before: the same link, the same bytes.
 func (s *Server) simulated(r *http.Request, question scenario.Scenario, form string, write func(*core.Result) ([]byte, error)) ([]byte, error) {
 	link := question.Query()
+	if question.Check {
+		return nil, &refusal{http.StatusUnprocessableEntity, "check=1 looks at all of the kernel after every event, which is too dear here. Run: schedlab run '" + link + "'", true}
+	}
 	if text := s.recall(r.Context(), "refused", link); text != nil {
 		return nil, &refusal{http.StatusUnprocessableEntity, string(text), true}
 	}
 	return s.made(r, form, link, func() ([]byte, error) {
+		// Whoever had the turn before may have been refused the same.
+		if text := s.recall(r.Context(), "refused", link); text != nil {
+			return nil, &refusal{http.StatusUnprocessableEntity, string(text), true}
+		}
+		// Asked now, and not before the wait: who got no turn has had nothing.
+		if s.Allow != nil && !s.Allow(r, Simulate) {
+			return nil, &refusal{http.StatusTooManyRequests, "too many simulations for your address; wait a minute, or use schedlab run", false}
+		}
 		result, err := simulate(r.Context(), question, s.budget)
-		if err != nil {
-			if no, ok := err.(*refusal); ok && no.lasts {
+		if err == nil {
+			return write(result)
+		}
+		if no, ok := err.(*refusal); ok {
+			if no.lasts {
 				s.keep(r.Context(), "refused", link, []byte(no.text))
 			}
-			return nil, err
+			// It took more than most that are answered, unless it was stopped since nobody waited.
+			for had := 1; had < dear && s.Allow != nil && r.Context().Err() == nil && s.Allow(r, Simulate); {
+				had++
+			}
 		}
-		return write(result)
+		return nil, err
 	})
 }
 
-// made makes what takes its time, within what a client may have and as many at once as there are CPUs,
-// unless the cache has it. The error may be a refusal.
+// made makes what takes its time, one for a client and as many at once as there are CPUs, unless the cache has it. The
+// error may be a refusal.
 func (s *Server) made(r *http.Request, form, link string, make func() ([]byte, error)) ([]byte, error) {
 	if body := s.recall(r.Context(), form, link); body != nil {
 		return body, nil
 	}
-	if s.Allow != nil && !s.Allow(r, Simulate) {
-		return nil, &refusal{http.StatusTooManyRequests, "too many simulations for your address; wait a minute, or use schedlab run", false}
+	leave, err := s.turn(r)
+	if err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), queueing)
-	defer cancel()
-	select {
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-	case <-ctx.Done():
-		return nil, &refusal{http.StatusServiceUnavailable, "this server simulates for others already; try again in a minute, or use schedlab run", false}
-	}
+	defer leave()
 	// Whoever had the turn before may have asked the same.
 	if body := s.recall(r.Context(), form, link); body != nil {
 		return body, nil
@@ -156,11 +168,15 @@ func (s *Server) made(r *http.Request, form, link string, make func() ([]byte, e
 	return body, err
 }
 
+// turn waits until what takes its time may be done for a client, until leave. The error is a refusal.
+func (s *Server) turn(r *http.Request) (leave func(), err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), queueing)
+	defer cancel()
+	return s.queue.enter(ctx, ClientOf(r.RemoteAddr))
+}
+
 // simulate runs a scenario within a budget of events, or not at all: then the error is a refusal.
 func simulate(ctx context.Context, s scenario.Scenario, budget uint64) (*core.Result, error) {
-	if s.Check {
-		return nil, &refusal{http.StatusUnprocessableEntity, "check=1 looks at all of the kernel after every event, which is too dear here. Run: schedlab run '" + s.Query() + "'", true}
-	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var (

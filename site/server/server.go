@@ -33,8 +33,8 @@ type Server struct {
 	Log   *slog.Logger                            // a line a request, with nothing about who asked what; nil: none
 
 	page   http.Handler
-	budget uint64        // Budget, but for tests
-	turns  chan struct{} // one for each simulation at work
+	budget uint64 // Budget, but for tests
+	queue  *queue
 }
 
 // An Action is something that costs, so that no client may have too much of it.
@@ -48,7 +48,7 @@ const (
 
 // New returns the server of a page whose files a handler serves.
 func New(page http.Handler) *Server {
-	return &Server{page: page, budget: Budget, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	return &Server{page: page, budget: Budget, queue: newQueue(runtime.GOMAXPROCS(0))}
 }
 
 // A route is a path that is answered here. Paths that end in / stand for all that lie below.

@@ -36,6 +36,8 @@ func page(t *testing.T) http.Handler {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	return New(Files(fstest.MapFS{
 		".keep":                      file("secret"),
+		".git/config":                file("secret"),
+		"folder/.notes/index.html":   file("secret"),
 		"index.html":                 file("<!doctype html>"),
 		"app.0123456789ab.js":        file(long),
 		"app.0123456789ab.js.gz":     file(gz.String()),
@@ -105,7 +107,7 @@ func TestForms(t *testing.T) {
 	h := page(t)
 	for accept, want := range map[string]string{
 		"": "", "identity": "", "gzip": "gzip", "br": "br", "gzip, deflate, br, zstd": "br", "br;q=0": "", "gzip;q=1.0, br; q=0.000": "gzip",
-		"BR": "br", ";;q=,": "",
+		"BR": "br", ";;q=,": "", "br;Q=0": "", "br ; q = 0, gzip ; q = 0.1": "gzip", "notbr, gzipped, x-br": "", "br;q=x": "", "br;q=NaN": "", "br;level=9": "br",
 	} {
 		r := get(h, "GET", app, "Accept-Encoding", accept)
 		data := body(t, r)
@@ -137,14 +139,37 @@ func TestETag(t *testing.T) {
 			t.Errorf("%q: tag %s", accept, tag)
 		}
 		tags[tag] = true
-		for _, match := range []string{tag, "W/" + tag} {
-			if r := get(h, "GET", app, "Accept-Encoding", accept, "If-None-Match", match); r.StatusCode != 304 || body(t, r) != "" {
-				t.Errorf("%q: status %d for what is there already", accept, r.StatusCode)
+		for _, match := range []string{tag, "W/" + tag, `"other", ` + tag, tag + `,W/"other"`, "*"} {
+			for _, method := range []string{"GET", "HEAD"} {
+				r := get(h, method, app, "Accept-Encoding", accept, "If-None-Match", match, "Range", "bytes=0-3")
+				if r.StatusCode != 304 || body(t, r) != "" || r.Header.Get("Etag") != tag || r.Header.Get("Vary") != "Accept-Encoding" || r.Header.Get("Content-Length") != "" {
+					t.Errorf("%q: %d %v for what is there already, %s", accept, r.StatusCode, r.Header, match)
+				}
 			}
 		}
-		for _, match := range []string{`"other"`, `"`, ``, `W/`} {
+		if r := get(h, "GET", "/nothing", "If-None-Match", "*"); r.StatusCode != 404 {
+			t.Errorf("status %d for no file", r.StatusCode)
+		}
+		for _, match := range []string{`"other"`, `"`, ``, `W/`, strings.Trim(tag, `"`), `"a", "b"`} {
 			if r := get(h, "GET", app, "Accept-Encoding", accept, "If-None-Match", match); r.StatusCode != 200 {
 				t.Errorf("%q: status %d for %s", accept, r.StatusCode, match)
+			}
+		}
+	}
+}
+
+// TestRange: a part is of the file as it is now, and on no condition, since it could be put to a part of another version.
+func TestRange(t *testing.T) {
+	h := page(t)
+	all := strings.Repeat(text, 100)
+	tag := get(h, "GET", app).Header.Get("Etag")
+	if r := get(h, "GET", app, "Range", "bytes=4-7"); r.StatusCode != 206 || body(t, r) != all[4:8] || r.Header.Get("Etag") != tag {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	for _, condition := range []string{"If-Range", "If-Match"} {
+		for _, match := range []string{tag, `"other"`, "Tue, 01 Dec 2026 00:00:00 GMT"} {
+			if r := get(h, "GET", app, "Range", "bytes=4-7", condition, match); r.StatusCode != 200 || body(t, r) != all {
+				t.Errorf("%s: %s: %d %v", condition, match, r.StatusCode, r.Header)
 			}
 		}
 	}
@@ -153,7 +178,7 @@ func TestETag(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	h := page(t)
 	for _, path := range []string{
-		"/nothing", "/.keep", app + ".br", app + ".gz", "/folder/nothing.0123456789ab.js", "/../server.go", "/%2e%2e/server.go", "/app.0123456789ab.js/",
+		"/nothing", "/.keep", "/.git/config", "/.git", "/.git/", "/folder/.notes/", "/folder/.notes/index.html", "/./.git/config", "/%2egit/config", app + ".br", app + ".gz", "/folder/nothing.0123456789ab.js", "/../server.go", "/%2e%2e/server.go", "/app.0123456789ab.js/",
 		"/<script>alert(1)</script>",
 	} {
 		r := get(h, "GET", strings.NewReplacer("<", "%3C", ">", "%3E").Replace(path))

@@ -464,7 +464,7 @@ func TestPreview(t *testing.T) {
 func TestHost(t *testing.T) {
 	for host, want := range map[string]string{
 		"lab.example": "http://lab.example/", "127.0.0.1:8080": "http://127.0.0.1:8080/", "[::1]:80": "http://[::1]:80/", "LOCALHOST": "http://LOCALHOST/",
-		"": "", "a b": "", `"><script>`: "", "evil.example/x": "", "user@evil.example": "", "a:b": "", "a:1:2": "", ":80": "", "a\r\nb": "", strings.Repeat("a", 300): "", "[::1": "", "a?b": "", "a#b": "",
+		"": "", "a b": "", `"><script>`: "", "evil.example/x": "", "user@evil.example": "", "a:b": "", "a:1:2": "", ":80": "", "a\r\nb": "", strings.Repeat("a", 300): "", "[::1": "", "a?b": "", "..": "", ".": "", "a..b": "", ".a:80": "", "a.": "http://a./", "a#b": "",
 	} {
 		r := httptest.NewRequest("GET", "/?seed=2", nil)
 		r.Host = host

@@ -88,7 +88,11 @@ func describe(s scenario.Scenario) string {
 func isHost(s string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-"
 	u, err := url.Parse("http://" + s)
-	return err == nil && u.Host == s && len(s) <= 255 && u.Hostname() != "" && strings.Trim(s, letters+":[]") == ""
+	if err != nil || u.Host != s || len(s) > 255 || strings.Trim(s, letters+":[]") != "" {
+		return false
+	}
+	name := u.Hostname()
+	return name != "" && !strings.HasPrefix(name, ".") && !strings.Contains(name, "..") // no part is empty
 }
 
 // base returns the address at which the request met the page, "" if the client

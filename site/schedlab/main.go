@@ -60,7 +60,7 @@ func (s streams) say(text string) {
 func commands() []command {
 	return append([]command{
 		{"run", "[LINK]", "simulate a scenario, given its link or query", setupRun},
-		{"serve", "[DIR]", "serve the page, the simulator in a browser; DIR has another build of it", setupServe},
+		{"serve", "[DIR]", "serve the page, the simulator in a browser; DIR has another build of it, read at the start", setupServe},
 		{"sweep", "[LINK]", "simulate a scenario over a range of a constant or a parameter, or of two", setupSweep},
 		{"evidence", "", "simulate what was published, and say which figures the model agrees with", setupEvidence},
 		{"fit", "", "find again the constants that were fitted to published figures", setupFit},

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"testing/fstest"
 	"time"
 
 	"schedlab/site/dist"
@@ -68,33 +69,75 @@ func pageIn(dir string) (fs.ReadDirFS, error) {
 	if err != nil {
 		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it, such as site/dist/www (%v)", dir, errors.Unwrap(err)))
 	}
-	page := root.FS().(fs.ReadDirFS) // as its documentation says
-	if _, err := fs.Stat(page, "index.html"); err != nil {
+	defer root.Close()
+	if info, err := root.Stat("index.html"); err != nil || !info.Mode().IsRegular() {
 		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it, such as site/dist/www; this one has no index.html", dir))
 	}
-	// All of it is read when serving begins. What is no file to read, such as a link that
-	// leads out of the folder, is better told now.
-	err = fs.WalkDir(page, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := fs.Stat(page, name)
-		if err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is no file", name)
-		}
-		if err != nil {
-			return err
-		}
-		f, err := page.Open(name)
-		if err != nil {
-			return err
-		}
-		return f.Close()
-	})
+	page, err := inMemory(root.FS(), maxPage)
 	if err != nil {
 		return nil, badInput(fmt.Sprintf("serve: %s: want a folder with the page in it and nothing else: %v", dir, err))
 	}
 	return page, nil
+}
+
+// maxPage is how many bytes a folder may have: the page has a few million.
+const maxPage = 200 << 20
+
+// inMemory reads all files of a folder but those whose name begins with a dot, or whose folder's does, which are never
+// served. They are served as they are now: who builds the page anew beneath a running server would else mix files
+// of both, under the entity tags of the first. What is no file to read, such as a link that leads out of the
+// folder, is an error.
+func inMemory(folder fs.FS, limit int64) (fstest.MapFS, error) {
+	files := make(fstest.MapFS)
+	left := limit
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		hidden := name != "." && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case hidden && d.IsDir():
+			return fs.SkipDir
+		case hidden:
+			return nil
+		case err != nil || d.IsDir():
+			return err
+		}
+		info, err := fs.Stat(folder, name)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no file", name) // and might be waited for, for ever
+		}
+		data, err := readUpTo(folder, name, left)
+		if err != nil {
+			return err
+		}
+		left -= int64(len(data))
+		files[name] = &fstest.MapFile{Data: data}
+		return nil
+	})
+	if errors.Is(err, errTooLarge) {
+		err = fmt.Errorf("it has more than %d MB", limit>>20)
+	}
+	return files, err
+}
+
+var errTooLarge = errors.New("too large")
+
+// readUpTo reads a file, unless it has more bytes than a limit.
+func readUpTo(folder fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > limit {
+		return nil, errTooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1)) // it may grow
+	if err == nil && int64(len(data)) > limit {
+		err = errTooLarge
+	}
+	return data, err
 }
 
 // serve serves until ctx is done, and then lets those that are being answered

@@ -180,39 +180,77 @@ func start(t *testing.T, args ...string) *process {
 	return p
 }
 
-// TestServeFolder: serve takes a page from a folder, and what happens to that later ends nothing.
+// TestServeFolder: serve takes a page from a folder as it is then, and what happens to that later changes nothing.
 func TestServeFolder(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"index.html": "<!doctype html>one", "app.0123456789ab.js": "1"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+	put := func(files map[string]string) {
+		t.Helper()
+		for name, text := range files {
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	put(map[string]string{"index.html": "<!doctype html>one", "app.0123456789ab.js": "1", "app.0123456789ab.js.br": "br", "more/index.html": "more", ".git/config": "secret"})
 	page, err := pageIn(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	url, stop := serving(t, "127.0.0.1:0", page)
 	defer stop()
-	get := func(path string) (int, string) {
-		response, err := http.Get(url + path)
+	get := func(path string, header ...string) (*http.Response, string) {
+		t.Helper()
+		r, err := http.NewRequest("GET", url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept-Encoding", "br")
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer response.Body.Close()
 		body, _ := io.ReadAll(response.Body)
-		return response.StatusCode, string(body)
+		return response, string(body)
 	}
-	if status, body := get(""); status != 200 || body != "<!doctype html>one" {
-		t.Errorf("%d %s", status, body)
+	want := map[string]string{"": "<!doctype html>one", "app.0123456789ab.js": "br", "more/": "more"}
+	tags := make(map[string]string)
+	for path, text := range want {
+		response, body := get(path)
+		if response.StatusCode != 200 || body != text {
+			t.Errorf("%s: %d %s", path, response.StatusCode, body)
+		}
+		tags[path] = response.Header.Get("Etag")
 	}
-	if err := os.Remove(filepath.Join(dir, "app.0123456789ab.js")); err != nil {
-		t.Fatal(err)
+	if response, _ := get(".git/config"); response.StatusCode != 404 {
+		t.Errorf("a hidden folder: %d", response.StatusCode)
 	}
-	if status, body := get("app.0123456789ab.js"); status < 400 {
-		t.Errorf("a file that has gone: %d %s", status, body)
+	// The page is built anew.
+	for _, name := range []string{"app.0123456789ab.js", "app.0123456789ab.js.br", "more"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if status, _ := get("api/health"); status != 200 {
-		t.Errorf("%d", status)
+	put(map[string]string{"index.html": "<!doctype html>two", "app.ba9876543210.js": "2"})
+	for path, text := range want {
+		if response, body := get(path); response.StatusCode != 200 || body != text {
+			t.Errorf("afterwards, %s: %d %s", path, response.StatusCode, body)
+		}
+		if response, _ := get(path, "If-None-Match", tags[path]); response.StatusCode != 304 {
+			t.Errorf("afterwards, %s again: %d", path, response.StatusCode)
+		}
+	}
+	// Another server has it.
+	if again, err := pageIn(dir); err != nil {
+		t.Error(err)
+	} else if data, err := fs.ReadFile(again, "index.html"); string(data) != "<!doctype html>two" {
+		t.Errorf("%s, %v", data, err)
 	}
 }

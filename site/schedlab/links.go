@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -17,13 +18,14 @@ import (
 
 // A linkFile is a server.Store in a file (bbolt, which has each link on the disk before it says so).
 // The file is made when the first link is stored, and opened when it is first
-// asked for one, so that a server whose users share no links touches no file.
+// asked for one, so that a server whose users share no links touches no file. One that may not be written is read.
 type linkFile struct {
 	path string // "" if there is no place for it
 
 	mu     sync.Mutex
 	db     *bbolt.DB
-	failed error // why it could not be opened, until retry
+	file   fs.FileInfo // of db
+	failed error       // why it could not be opened, until retry
 	retry  time.Time
 }
 
@@ -44,11 +46,17 @@ func defaultLinks() string {
 }
 
 // open returns the opened file. It returns nil without an error if there is none, and none is to be made.
+// A file that was opened and then removed is still read, until one is to be made; one in its place is opened instead.
 func (l *linkFile) open(create bool) (*bbolt.DB, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.db != nil {
-		return l.db, nil
+		now, err := os.Stat(l.path)
+		if err != nil && !create || os.SameFile(now, l.file) {
+			return l.db, nil
+		}
+		l.db.Close() // it has nothing left to write
+		l.db = nil
 	}
 	if time.Now().Before(l.retry) {
 		return nil, l.failed
@@ -71,12 +79,27 @@ func (l *linkFile) tryOpen(create bool) (db *bbolt.DB, err error) {
 			return nil, nil
 		}
 	} else if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-		return nil, fmt.Errorf("no folder for the file of links: %w", err)
+		return nil, fmt.Errorf("no folder for %s: %w", l.path, err)
 	}
-	err = l.guarded(func() error {
-		db, err = bbolt.Open(l.path, 0o600, &bbolt.Options{Timeout: lockWait})
-		return err
-	})
+	options := bbolt.Options{Timeout: lockWait, OpenFile: func(path string, flag int, mode fs.FileMode) (*os.File, error) {
+		f, err := os.OpenFile(path, flag, mode)
+		if err == nil {
+			l.file, err = f.Stat()
+		}
+		return f, err
+	}}
+	open := func() error {
+		return l.guarded(func() (err error) {
+			db, err = bbolt.Open(l.path, 0o600, &options)
+			return err
+		})
+	}
+	err = open()
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		if options.ReadOnly = true; open() == nil {
+			return db, nil
+		}
+	}
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s is in use by another process, such as another schedlab serve: -links names another file", l.path)
@@ -100,14 +123,14 @@ func (l *linkFile) guarded(do func() error) (err error) {
 }
 
 // Add implements server.Store.
-func (l *linkFile) Add(ctx context.Context, id, query string) (held string, err error) {
-	// What is there already needs no writing.
-	if held, err = l.Get(ctx, id); held != "" || err != nil {
-		return held, err
-	}
+func (l *linkFile) Add(_ context.Context, id, query string) (held string, err error) {
 	db, err := l.open(true)
 	if err != nil {
 		return "", err
+	}
+	// What is there already needs no writing.
+	if held, err = l.get(db, id); held != "" || err != nil {
+		return held, err
 	}
 	err = l.guarded(func() error {
 		return db.Update(func(tx *bbolt.Tx) error {
@@ -125,6 +148,10 @@ func (l *linkFile) Add(ctx context.Context, id, query string) (held string, err 
 	if err != nil {
 		return "", fmt.Errorf("%s can't be written: %w", l.path, err)
 	}
+	// Whoever removed the file meanwhile has removed the link.
+	if now, err := l.open(true); err != nil || now != db {
+		return "", fmt.Errorf("%s was removed while a link was stored in it", l.path)
+	}
 	return held, nil
 }
 
@@ -134,6 +161,10 @@ func (l *linkFile) Get(_ context.Context, id string) (query string, err error) {
 	if db == nil || err != nil {
 		return "", err
 	}
+	return l.get(db, id)
+}
+
+func (l *linkFile) get(db *bbolt.DB, id string) (query string, err error) {
 	err = l.guarded(func() error {
 		return db.View(func(tx *bbolt.Tx) error {
 			if bucket := tx.Bucket(linkBucket); bucket != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -43,6 +44,39 @@ func TestLinkFileFull(t *testing.T) {
 		}
 		l.close() // and from the disk
 		l = &linkFile{path: l.path}
+	}
+}
+
+// TestLinkFileReadOnly: of a file that may not be written, the links that it has are read, and others refused.
+func TestLinkFileReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err == nil {
+		defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	} else if os.Getuid() == 0 {
+		t.Skipf("no disk to be had that root may not write to: %v", err)
+	}
+	l := &linkFile{path: filepath.Join(dir, "links.db")}
+	if _, err := l.Add(t.Context(), "a", "?seed=1"); err != nil {
+		t.Fatal(err)
+	}
+	l.close()
+	if os.Chmod(l.path, 0o400) != nil || os.Getuid() == 0 {
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l = &linkFile{path: l.path}
+	defer l.close()
+	for range 2 {
+		if query, err := l.Get(t.Context(), "a"); query != "?seed=1" || err != nil {
+			t.Errorf("%q, %v", query, err)
+		}
+		if held, err := l.Add(t.Context(), "a", "?seed=1"); held != "?seed=1" || err != nil {
+			t.Errorf("%q, %v", held, err)
+		}
+		if held, err := l.Add(t.Context(), "b", "?seed=2"); err == nil || !strings.Contains(err.Error(), l.path+" can't be written") {
+			t.Errorf("%q, %v", held, err)
+		}
 	}
 }
 

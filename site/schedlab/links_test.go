@@ -42,6 +42,54 @@ func TestLinkFile(t *testing.T) {
 	}
 }
 
+// TestLinkFileRemoved: a link that is acknowledged is in the file that the next server finds, whoever removed the one
+// before, or put another in its place.
+func TestLinkFileRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "links.db")
+	l := &linkFile{path: path}
+	defer func() { l.close() }()
+	add := func(id string) {
+		t.Helper()
+		if held, err := l.Add(t.Context(), id, "?"+id); held != "?"+id || err != nil {
+			t.Fatalf("%s: %q, %v", id, held, err)
+		}
+	}
+	get := func(id, want string) {
+		t.Helper()
+		if query, err := l.Get(t.Context(), id); query != want || err != nil {
+			t.Errorf("%s: %q, %v", id, query, err)
+		}
+	}
+	add("a")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	get("a", "?a") // from what is still open
+	add("a")
+	add("b")
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	add("b")
+	l.close()
+	l = &linkFile{path: path}
+	get("a", "")
+	get("b", "?b")
+
+	other := &linkFile{path: path + ".other"}
+	if _, err := other.Add(t.Context(), "c", "?c"); err != nil {
+		t.Fatal(err)
+	}
+	other.close()
+	if err := os.Rename(other.path, path); err != nil {
+		t.Fatal(err)
+	}
+	get("c", "?c")
+	get("b", "")
+	add("b")
+	get("b", "?b")
+}
+
 // TestLinkFileTrouble: what can't be a file of links is an error that names it, and no panic.
 func TestLinkFileTrouble(t *testing.T) {
 	dir := t.TempDir()

@@ -41,7 +41,7 @@ func setupEvidence(flags *flag.FlagSet) func(context.Context, streams, string) e
 			return badInput(scenario.Problem{Key: "-j", Value: strconv.Itoa(*workers), Want: "a whole number from 1"}.String())
 		}
 		tables := evidence.Matching(*only)
-		if len(tables) == 0 {
+		if len(tables) == 0 || givenEmpty(flags, "only") {
 			return unknown("-only", *only, evidence.Keys())
 		}
 		if len(tables) == 1 {

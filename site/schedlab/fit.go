@@ -28,7 +28,7 @@ func setupFit(flags *flag.FlagSet) func(context.Context, streams, string) error 
 		for _, f := range evidence.Fittings {
 			keys = append(keys, f.Key)
 		}
-		if *only != "" && !slices.Contains(keys, *only) {
+		if givenEmpty(flags, "only") || *only != "" && !slices.Contains(keys, *only) {
 			return unknown("-only", *only, keys)
 		}
 		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)

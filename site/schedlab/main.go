@@ -95,6 +95,12 @@ func unknown(what, value string, allowed []string) error {
 	return badInput(scenario.Problem{Key: what, Value: value, Want: scenario.OneOf(value, allowed)}.String())
 }
 
+// givenEmpty tells whether a flag was given with nothing in it, which must not do what is done without the flag.
+func givenEmpty(flags *flag.FlagSet, name string) (empty bool) {
+	flags.Visit(func(f *flag.Flag) { empty = empty || f.Name == name && f.Value.String() == "" })
+	return empty
+}
+
 func dispatch(ctx context.Context, s streams, args []string) error {
 	if len(args) == 0 {
 		help(s.err)

@@ -105,6 +105,23 @@ func plain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0) })
 }
 
+// TestEmptyOnly: -only with nothing in it, as of a variable that is not set, is not a run of everything.
+func TestEmptyOnly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // or that run would begin
+	for _, command := range []string{"fit", "evidence"} {
+		for _, args := range [][]string{{command, "-only", ""}, {command, "-only="}} {
+			var stdout, stderr strings.Builder
+			if code := run(ctx, args, &stdout, &stderr); code != exitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "schedlab: -only=: want one of ") {
+				t.Errorf("%q: exit status %d, %q", args, code, stderr.String())
+			}
+		}
+		if code := run(ctx, []string{command}, io.Discard, io.Discard); code != exitInterrupted {
+			t.Errorf("%s: exit status %d", command, code)
+		}
+	}
+}
+
 func TestNearMatches(t *testing.T) {
 	for args, want := range map[string]string{
 		"rnu":               "perhaps run",

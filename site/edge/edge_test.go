@@ -255,6 +255,23 @@ func TestWorker(t *testing.T) {
 	})
 
 	t.Run("malformed", func(t *testing.T) {
+		for _, path := range []string{"s/%zz", "s/%", "api/run%4", "api/%ff%f?seed=1", "s/%zz?%zz"} {
+			// As it is: no client of Go's would ask for it.
+			r, err := http.NewRequest("GET", url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.URL.Opaque = "/" + path
+			response, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := io.ReadAll(response.Body)
+			response.Body.Close()
+			if response.StatusCode != 400 || !strings.HasPrefix(string(text), "400: ") || response.Header.Get("Content-Security-Policy") != server.Policy || response.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %d %v %.200s", path, response.StatusCode, response.Header, text)
+			}
+		}
 		for _, text := range []string{
 			"GET /?seed=1 HTTP/1.1\r\nHost: \"><script>\r\nConnection: close\r\n\r\n",
 			"GET /" + strings.Repeat("x", 100_000) + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",

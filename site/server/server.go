@@ -82,9 +82,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	route, name := routeOf(r.URL.Path)
 	h := w.Header()
-	for key, value := range headers {
-		h.Set(key, value)
-	}
+	secure(h)
 	answer := &recorder{ResponseWriter: w, head: r.Method == http.MethodHead}
 	defer func() {
 		// One broken answer must not end the Worker, where nobody else would catch this.
@@ -155,6 +153,19 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 func refuse(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, text, status)
+}
+
+// secure sets what all answers have.
+func secure(h http.Header) {
+	for key, value := range headers {
+		h.Set(key, value)
+	}
+}
+
+// Unreadable answers what was no request that a Server could be given.
+func Unreadable(w http.ResponseWriter, text string) {
+	secure(w.Header())
+	refuse(w, http.StatusBadRequest, text)
 }
 
 // NotFound says that there is no such file.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"syscall/js"
 
@@ -38,9 +39,10 @@ func main() {
 	if namespace := cloudflare.GetBinding(links); namespace.Truthy() {
 		s.Links = store{namespace}
 	}
+	guard()
 	workers.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := readBody(r); err != nil {
-			http.Error(w, "400: the request broke off", http.StatusBadRequest)
+			server.Unreadable(w, "400: the request broke off")
 			return
 		}
 		r.Host = r.URL.Host
@@ -48,6 +50,38 @@ func main() {
 		s.ServeHTTP(w, r)
 	}))
 }
+
+// guard answers requests whose address Go can't read, such as /s/%zz, for which the package workers would
+// fail. Elsewhere Go's own server does.
+func guard() {
+	binding := js.Global().Get("context").Get("binding")
+	handle := binding.Get("handleRequest")
+	binding.Set("handleRequest", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if _, err := url.Parse(args[0].Get("url").String()); err == nil {
+			return handle.Invoke(args[0])
+		}
+		answer := &unread{header: make(http.Header)}
+		server.Unreadable(answer, "400: an address has two hexadecimal digits after each %")
+		header, init := object(), object()
+		for key := range answer.header {
+			header.Set(key, answer.header.Get(key))
+		}
+		init.Set("headers", header)
+		init.Set("status", answer.status)
+		return js.Global().Get("Response").New(answer.String(), init)
+	}))
+}
+
+// An unread is a ResponseWriter into memory.
+type unread struct {
+	bytes.Buffer
+	header http.Header
+	status int
+}
+
+func (u *unread) Header() http.Header { return u.header }
+
+func (u *unread) WriteHeader(status int) { u.status = status }
 
 // readBody takes a request's body in, as far as any answer looks at it, and the rest away: one
 // that is not read to its end holds up the next request of its connection.

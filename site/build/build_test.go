@@ -120,6 +120,7 @@ func TestStamp(t *testing.T) {
 		s := small()
 		s["sw.js"] = []byte("onfetch = () => {}; // the worker\n")
 		s[index] = bytes.Replace(s[index], []byte("</head>"), []byte(`<meta name="version" content="@version@"></head>`), 1)
+		s[index] = bytes.Replace(s[index], []byte("</body>"), []byte(`<data hidden value="@version@"></data></body>`), 1)
 		change(s)
 		page, err := assemble(s)
 		if err != nil {
@@ -131,6 +132,9 @@ func TestStamp(t *testing.T) {
 		m := regexp.MustCompile(`content="([0-9a-f]{12})"`).FindSubmatch(page[index])
 		if m == nil {
 			t.Fatalf("no version in %s", page[index])
+		}
+		if end := fmt.Sprintf(`<data hidden value="%s"></data></body></html>`, m[1]); !bytes.HasSuffix(page[index], []byte(end)) {
+			t.Fatalf("no %s at the end of %s", end, page[index])
 		}
 		return page, string(m[1])
 	}
@@ -174,8 +178,10 @@ func TestStamp(t *testing.T) {
 	if err := stamp(map[string][]byte{index: []byte("@version@")}, 7); err == nil {
 		t.Error("a page without a worker passes")
 	}
-	if err := stamp(map[string][]byte{index: nil, "sw.js": nil}, 7); err == nil {
-		t.Error("a document without a version passes")
+	for _, doc := range []string{"", "@version@"} {
+		if err := stamp(map[string][]byte{index: []byte(doc), "sw.js": []byte("1")}, 7); err == nil || !strings.Contains(err.Error(), "places for its version") {
+			t.Errorf("a document without versions at both ends: %v", err)
+		}
 	}
 }
 

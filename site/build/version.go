@@ -18,7 +18,8 @@ const worker = "sw.js"
 // lasting tells whether a file keeps its name, whatever is in it.
 func lasting(name string) bool { return path.Ext(name) == ".html" || name == worker }
 
-// stamp tells an assembled page which version it is. Its documents have that in place of @version@, and the
+// stamp tells an assembled page which version it is. Its documents have that in place of @version@, which
+// is at the beginning and at the end of each, so that a part of one can be told from it. The
 // service worker has it with a list of the version's files before it. Any change of any file
 // makes another version.
 func stamp(page map[string][]byte, model int) error {
@@ -35,10 +36,11 @@ func stamp(page map[string][]byte, model int) error {
 	files := make(map[string]string)
 	for _, name := range names {
 		if path.Ext(name) == ".html" {
-			before := page[name]
-			if page[name] = bytes.Replace(before, []byte("@version@"), []byte(version), 1); bytes.Equal(page[name], before) {
-				return fmt.Errorf("%s has no place for its version", name)
+			place := []byte("@version@")
+			if n := bytes.Count(page[name], place); n != 2 {
+				return fmt.Errorf("%s has %d places for its version, want one at its beginning and one at its end", name, n)
 			}
+			page[name] = bytes.ReplaceAll(page[name], place, []byte(version))
 		}
 		switch {
 		case name == worker:

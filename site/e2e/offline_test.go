@@ -257,10 +257,20 @@ func TestUpdateWhole(t *testing.T) {
 		}
 		return ""
 	}
+	cut := func(page fstest.MapFS, name, where string) {
+		before, _, found := strings.Cut(string(page[name].Data), where)
+		if !found {
+			t.Fatalf("no %s in %s", where, name)
+		}
+		page[name].Data = []byte(before)
+	}
 	// Each is of a version of its own: what came of one before would be good enough to go on with.
 	for name, spoil := range map[string]func(page fstest.MapFS){
 		"the document of before":    func(page fstest.MapFS) { page["index.html"] = one["index.html"] },
 		"the catalogue of before":   func(page fstest.MapFS) { page["catalogue.html"] = one["catalogue.html"] },
+		"a part of the document":    func(page fstest.MapFS) { cut(page, "index.html", "<script") },
+		"nearly all of it":          func(page fstest.MapFS) { cut(page, "index.html", "<data") },
+		"a part of the catalogue":   func(page fstest.MapFS) { cut(page, "catalogue.html", `<section id="constants"`) },
 		"no loader":                 func(page fstest.MapFS) { delete(page, loader(page)) },
 		"a document for the loader": func(page fstest.MapFS) { page[loader(page)] = one["index.html"] },
 	} {
@@ -283,12 +293,47 @@ func TestUpdateWhole(t *testing.T) {
 			t.Errorf("%s: the newer version is offered", name)
 		}
 	}
-	h.give(serving(edition(t, "two")))
+	two := edition(t, "two") // into whose documents the host puts something of its own
+	for _, name := range []string{"index.html", "catalogue.html"} {
+		two[name].Data = bytes.Replace(two[name].Data, []byte("</body>"), []byte("<!-- a host's --></body>"), 1)
+	}
+	h.give(serving(two))
 	b.open(small)
 	b.wait(offered)
 	b.click(".update .take")
 	b.wait(`self.edition == "two" && ` + kept)
 	b.finish(b.question())
+}
+
+// TestStuck: a version that was kept with a part of its document, in which nobody can ask for another
+// one, gives way to the next by itself.
+func TestStuck(t *testing.T) {
+	h := new(host)
+	h.give(serving(edition(t, "")))
+	b := newTab(t, h)
+	b.open(small)
+	b.finish(b.question())
+	b.wait(kept)
+	if done := b.promised(`(async () => {
+		const [name] = await caches.keys();
+		const text = await (await fetch("./")).text();
+		const part = new Response(text.slice(0, text.indexOf("<script")), {headers: {"Content-Type": "text/html"}});
+		await (await caches.open(name)).put("./", part);
+		return ["done"];
+	})()`); len(done) != 1 {
+		t.Fatal("the document is still whole")
+	}
+	b.do(chromedp.Reload())
+	b.wait(`document.readyState == "complete" && !document.body.innerText`)
+
+	h.give(serving(edition(t, "two")))
+	b.before(`navigator.serviceWorker.addEventListener("controllerchange", () => self.taken = true)`)
+	b.do(chromedp.Reload()) // which has the browser look for it
+	b.wait("self.taken")
+	b.do(chromedp.Reload())
+	b.wait(`self.edition == "two" && ` + kept)
+	b.finish(b.question())
+	b.until(func() bool { return len(b.promised(keptVersions)) == 1 })
 }
 
 // TestWithdrawn: a host that has no service worker any more is heard, and nothing is left behind.

@@ -46,7 +46,7 @@
 		const [active, waiting] = await whoAll();
 		known ||= [active, waiting].some((w) => w?.version === version);
 		offline.kept = active;
-		offline.why = active ? "" : "the host has no whole version of it just now, or there is no room for it here";
+		offline.why = active ? "" : "the host has no whole version of it just now, or changes its files, or there is no room for it here";
 		// A worker from before a page that came past it, as by a forced reload, is no newer one.
 		offline.newer = [waiting, known && active].find((w) => w && w.version !== version) || null;
 		offline.changed();

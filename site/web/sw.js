@@ -13,6 +13,11 @@
 	const name = `schedlab ${scope} ${version}`;
 	const at = (file) => new URL(file, scope).href;
 
+	// whole tells whether a document is one of that version, up to its end: it has the version at both. A digest, as
+	// for the other files, would shut out hosts that put something of theirs into all documents, and leave
+	// those who have a version already with that for ever. One that is cut does no harm behind its second mark.
+	const whole = (text, version) => text.indexOf(version) < text.lastIndexOf(version);
+
 	// get fetches a file of this version. A host that is being given another version, or that answers
 	// with a document of its own where it has no such file, does not pass.
 	const get = async (file) => {
@@ -21,8 +26,8 @@
 			return fetch(at(file), { integrity }).catch(() => fetch(at(file), { integrity, cache: "reload" }));
 		}
 		const response = await fetch(at(file), { cache: "no-store" });
-		if (!response.ok || !(await response.clone().text()).includes(`"${version}"`)) {
-			throw new Error(`${file} is not of version ${version}`);
+		if (!response.ok || !whole(await response.clone().text(), version)) {
+			throw new Error(`${file} is not, or not whole, of version ${version}`);
 		}
 		// One that came from another address would not do for a navigation.
 		return response.redirected ? new Response(response.body, { headers: response.headers }) : response;
@@ -33,6 +38,21 @@
 		const all = await Promise.all(Object.keys(files).map(async (file) => [at(file), await get(file)]));
 		const cache = await caches.open(name);
 		await Promise.all(all.map(([url, response]) => cache.put(url, response)));
+		if (await stuck()) {
+			skipWaiting();
+		}
+	};
+
+	// stuck tells whether a version was kept with a part of its document, as workers once did: nobody can ask there
+	// for a newer one. Other pages have their files until they are reloaded, as when one asks.
+	const stuck = async () => {
+		for (const kept of await caches.keys()) {
+			const document = kept.startsWith(name.slice(0, -version.length)) && await (await caches.open(kept)).match(at("./"));
+			if (document && !(await document.text()).includes("</html>")) {
+				return true;
+			}
+		}
+		return false;
 	};
 	oninstall = (event) => event.waitUntil(install());
 

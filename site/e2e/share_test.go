@@ -115,6 +115,38 @@ func TestShortLink(t *testing.T) {
 	b.forgive("ERR_")
 }
 
+// TestHangingHost: a host that does not answer is not waited for for ever.
+func TestHangingHost(t *testing.T) {
+	page := assets(t)
+	b := newTab(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/links" {
+			page.ServeHTTP(w, r)
+			return
+		}
+		io.Copy(io.Discard, r.Body) // else nobody notices that the client is gone
+		w.Header().Set("Content-Type", "application/json")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	// The time is over when the test says so.
+	b.before(`AbortSignal.timeout = (ms) => {
+		const controller = new AbortController();
+		self.over = () => controller.abort(new DOMException("signal timed out", "TimeoutError"));
+		self.most = ms;
+		return controller.signal;
+	}`)
+	b.open(small)
+	b.finish(b.question())
+	const waiting = `document.querySelector("button.shorten[aria-disabled=true]")`
+	b.click("button.shorten")
+	b.wait("self.over && " + waiting)
+	if ms := eval[int](b, "self.most"); ms < 5000 || ms > 60000 {
+		t.Errorf("it waits for %d ms", ms)
+	}
+	eval[any](b, "self.over(), null")
+	b.wait(shareText + `.includes("has not answered in time") && !` + waiting)
+}
+
 // TestNoClipboard: what can't be copied can be read.
 func TestNoClipboard(t *testing.T) {
 	b := newTab(t, assets(t))

@@ -30,7 +30,10 @@ func (c *Share) shown() bool { return c.Sharing.about != "" && c.Sharing.of == c
 
 func (c *Share) copy() { c.Sharing.copyLink(c.View.Link) }
 
-func (c *Share) shorten() { c.Sharing.shorten(c.View.Link) }
+func (c *Share) shorten() { c.Sharing.shorten(c.View) }
+
+// asking tells whether the host is being asked for what is shown.
+func (c *Share) asking() bool { return c.Sharing.asking != "" && c.Sharing.asking == c.View.Link }
 func (c *Share) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -65,7 +68,7 @@ func (c *Share) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "shorten"}, vugu.VGAttribute{Namespace: "", Key: "aria-describedby", Val: "shorten-tip"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-disabled", some(when(c.Sharing.asking, "true")))
+			vgn.AddAttrInterface("aria-disabled", some(when(c.asking(), "true")))
 			vgn.DOMEventHandlerSpecList = append(vgn.DOMEventHandlerSpecList, vugu.DOMEventHandlerSpec{
 				EventType: "click",
 				Func:      func(event vugu.DOMEvent) { safely(c.shorten) },

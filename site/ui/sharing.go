@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"schedlab/site/lab"
 )
 
 // A Sharing is what came of the visitor's wish for a link.
@@ -13,42 +15,59 @@ type Sharing struct {
 	Post                  func(to, text string, done func(Reply)) // posts to an address beside the page; nil can't
 	Wait                  func(wait time.Duration, f func())      // calls f later; nil never
 	of, about, link, said string                                  // the link that it is about, what there is to read, the address, and what is to be heard
-	copied, asking        bool
+	asking                string                                  // the link for which the host is being asked
+	copied                bool
+	wish                  int // counts what the visitor has wished for: the last alone counts
 }
 
 // A Reply is a host's answer.
 type Reply struct {
 	Status int    // 0: there was none
+	Late   bool   // it was not waited for any longer
 	Type   string // of Text
 	Text   string
 }
 
 func (s *Sharing) copyLink(link string) {
 	address := s.address(link)
+	last := s.wished()
 	s.copy(address, func(ok bool) {
+		if !last() {
+			return
+		}
 		*s = s.without()
 		s.copied = ok
 		if ok {
 			s.said = "The link is copied."
-			s.later(func() { s.copied = false })
+			s.later(func() { s.copied = s.copied && !last() })
 			return
 		}
 		s.show(link, address, "The clipboard is closed to this page. Copy the link by hand:")
 	})
 }
 
-// shorten asks the host for a short address of the scenario. A sweep is not stored: it stays behind the #.
-func (s *Sharing) shorten(link string) {
-	if s.asking {
+// shorten asks the host for a short address of the scenario that is shown. A sweep is not stored: it stays behind the #.
+// What comes when the visitor has wished for something else, or looks at something else, is for nobody: it
+// must not take the place of what is on the clipboard by then.
+func (s *Sharing) shorten(shown *lab.View) {
+	link := shown.Link
+	if s.asking == link {
 		return
 	}
+	last := s.wished()
 	query, hash, _ := strings.Cut(link, "#")
 	if hash != "" {
 		hash = "#" + hash
 	}
 	done := func(r Reply) {
+		if !last() {
+			return
+		}
 		path, trouble := r.short()
 		*s = s.without()
+		if shown.Link != link {
+			return
+		}
 		if trouble != "" {
 			s.show(link, "", trouble)
 			return
@@ -56,6 +75,9 @@ func (s *Sharing) shorten(link string) {
 		const keeps = "It stores this scenario on this host, for as long as the host keeps it, and nothing else."
 		address := s.address(path) + hash
 		s.copy(address, func(ok bool) {
+			if !last() {
+				return
+			}
 			if ok {
 				s.show(link, address, "The short link is copied. "+keeps)
 			} else {
@@ -63,12 +85,11 @@ func (s *Sharing) shorten(link string) {
 			}
 		})
 	}
-	*s = s.without()
 	if s.Post == nil {
 		done(Reply{})
 		return
 	}
-	s.asking, s.said = true, "Asking for a short link."
+	s.asking, s.said = link, "Asking for a short link."
 	s.Post("api/links", query, done)
 }
 
@@ -87,6 +108,8 @@ func (r Reply) short() (path, trouble string) {
 	kind = strings.TrimSpace(kind)
 	var answer struct{ Path string }
 	switch {
+	case r.Late:
+		return "", "The host has not answered in time, so there is no short link." + anyway
 	case r.Status == 0:
 		return "", "The host can't be reached, so there is no short link." + anyway
 	case r.Status < 300 && kind == "application/json" && json.Unmarshal([]byte(r.Text), &answer) == nil && stored(answer.Path):
@@ -109,7 +132,15 @@ func (s *Sharing) show(of, address, about string) {
 
 // without is s with nothing found.
 func (s *Sharing) without() Sharing {
-	return Sharing{Link: s.Link, Copy: s.Copy, Post: s.Post, Wait: s.Wait}
+	return Sharing{Link: s.Link, Copy: s.Copy, Post: s.Post, Wait: s.Wait, wish: s.wish}
+}
+
+// wished begins with a wish, and returns what tells whether it is still the last.
+func (s *Sharing) wished() (last func() bool) {
+	*s = s.without()
+	s.wish++
+	wish := s.wish
+	return func() bool { return s.wish == wish }
 }
 
 func (s *Sharing) address(link string) string {

@@ -1,20 +1,31 @@
 package ui
 
-import "syscall/js"
+import (
+	"errors"
+	"syscall/js"
+	"time"
+)
+
+// mostWait is how long a host may take to answer.
+const mostWait = 20 * time.Second
 
 // postText posts a text to an address beside the page, and gives what the host answers.
 func postText(to, text string, done func(Reply)) {
 	go func() {
-		response, err := await(js.Global().Call("fetch", to, map[string]any{
+		options := map[string]any{
 			"method": "POST", "headers": map[string]any{"Content-Type": "text/plain"}, "body": text, "cache": "no-store",
-		}))
-		if err != nil {
-			done(Reply{})
-			return
 		}
-		body, err := await(response.Call("text"))
+		if signal := js.Global().Get("AbortSignal"); signal.Truthy() && signal.Get("timeout").Truthy() { // not in browsers of before 2022
+			options["signal"] = signal.Call("timeout", mostWait.Milliseconds())
+		}
+		response, err := await(js.Global().Call("fetch", to, options))
+		var body js.Value
+		if err == nil {
+			body, err = await(response.Call("text"))
+		}
 		if err != nil {
-			done(Reply{})
+			var thrown js.Error
+			done(Reply{Late: errors.As(err, &thrown) && thrown.Value.Get("name").String() == "TimeoutError"})
 			return
 		}
 		r := Reply{Status: response.Get("status").Int(), Text: body.String()}

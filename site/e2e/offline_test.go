@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"regexp"
@@ -338,26 +339,55 @@ func TestStuck(t *testing.T) {
 
 // TestWithdrawn: a host that has no service worker any more is heard, and nothing is left behind.
 func TestWithdrawn(t *testing.T) {
-	h := new(host)
-	h.give(serving(edition(t, "")))
-	b := newTab(t, h)
-	b.open(small)
-	b.finish(b.question())
-	b.wait(kept)
 	without := edition(t, "two")
 	delete(without, "sw.js")
-	h.give(serving(without))
-	b.do(chromedp.Reload()) // still from what is kept
-	b.finish(b.question())
-	b.wait(notKept + " && self.edition === undefined")
-	b.until(func() bool { // a browser may take its time
-		b.do(chromedp.Reload())
-		b.finish(b.question())
-		b.wait(notKept)
-		return eval[bool](b, `self.edition == "two" && !navigator.serviceWorker.controller`)
-	})
-	b.until(func() bool { return len(b.promised(keptVersions)) == 0 })
-	b.forgive("404")
+	gone := serving(without)
+	for _, c := range []struct {
+		name, logged string
+		handler      http.Handler
+	}{
+		{"not found", "404", gone},
+		{"a document for all", "MIME type", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/sw.js" {
+				r.URL.Path = "/"
+			}
+			gone.ServeHTTP(w, r)
+		})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := new(host)
+			h.give(serving(edition(t, "")))
+			b := newTab(t, h)
+			b.open(small)
+			b.finish(b.question())
+			b.wait(kept)
+			// Trouble is none: where one has to sign in there may be a worker, too.
+			h.give(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/sign-in" {
+					http.Redirect(w, r, "/sign-in", http.StatusFound)
+					return
+				}
+				io.WriteString(w, "<!doctype html><title>Sign in</title>")
+			}))
+			b.do(chromedp.Reload())
+			b.finish(b.question())
+			b.wait(kept)
+			b.forgive("/sign-in")
+
+			h.give(c.handler)
+			b.do(chromedp.Reload()) // still from what is kept
+			b.finish(b.question())
+			b.wait(notKept + " && self.edition === undefined")
+			b.until(func() bool { // a browser may take its time
+				b.do(chromedp.Reload())
+				b.finish(b.question())
+				b.wait(notKept)
+				return eval[bool](b, `self.edition == "two" && !navigator.serviceWorker.controller`)
+			})
+			b.until(func() bool { return len(b.promised(keptVersions)) == 0 })
+			b.forgive(c.logged)
+		})
+	}
 }
 
 // TestNoOffline: where nothing can be kept, the page works, and says so.

@@ -69,10 +69,12 @@
 		}
 	};
 
-	// withdrawn tells whether the host has no such worker any more. Browsers would go on with theirs for ever.
+	// withdrawn tells whether the host has no such worker any more, or something else in its place, as
+	// those that answer anything with a document. Browsers would go on with theirs for ever. One that sends on to a
+	// place to sign in, say, may still have it.
 	const withdrawn = async () => {
-		const { status } = await fetch(script, { cache: "no-store" });
-		return status === 404 || status === 410;
+		const { status, ok, headers } = await fetch(script, { cache: "no-store", redirect: "error" });
+		return status === 404 || status === 410 || ok && !/script/i.test(headers.get("Content-Type"));
 	};
 
 	const watch = (worker) => worker?.addEventListener("statechange", () => look().catch(fail));

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -43,6 +44,50 @@ func TestNoProgram(t *testing.T) {
 	b.forgive("410")
 	if n := eval[int](b, `document.querySelectorAll(".ghosts").length`); n > 0 {
 		t.Error("there are places for what will not come")
+	}
+}
+
+// TestNoLoader: nor does the page wait for ever for the script that would load the program, where the host has none,
+// or answers with a document.
+func TestNoLoader(t *testing.T) {
+	all := assets(t)
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+	}{
+		{"not found", http.NotFound},
+		{"a document", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, "<!doctype html>")
+		}},
+		{"a document that is refused", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			io.WriteString(w, "<!doctype html>")
+		}},
+		{"a part of it", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, "(() => {")
+		}},
+		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newTab(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.URL.Path, "/app.") && strings.HasSuffix(r.URL.Path, ".js") {
+					c.answer(w, r)
+					return
+				}
+				all.ServeHTTP(w, r)
+			}))
+			b.before(guard)
+			b.open(small)
+			b.wait(trouble + `?.includes("only a part of this page")`)
+			if text := eval[string](b, `document.querySelector("#app").innerText`); strings.Contains(text, "Loading") {
+				t.Errorf("it still says %q", text)
+			}
+			b.unharmed(c.name)
+			b.forgive("/app.")
+		})
 	}
 }
 

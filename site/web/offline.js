@@ -26,6 +26,15 @@
 	let registration;
 	let known = false; // a worker with this page's version has been seen
 
+	// This comes right after app.js, and is the one who can tell that there is none, or something else in its place.
+	if (!self.Go) {
+		const p = document.getElementById("trouble");
+		p.textContent = "The simulator could not be loaded: the host has only a part of this page just now. Reload it to try again.";
+		p.hidden = false;
+		document.getElementById("app").setAttribute("aria-busy", "false");
+		document.querySelector("main.loading")?.remove();
+	}
+
 	locks?.request(name(version), { mode: "shared" }, () => new Promise(() => {})).catch(() => {});
 
 	// who asks a worker for its version; null if there is no worker or no answer.

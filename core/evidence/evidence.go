@@ -11,6 +11,7 @@ import (
 
 	"schedlab/core"
 	"schedlab/core/scenario"
+	"schedlab/core/sim"
 	"schedlab/core/stats"
 	"schedlab/core/workload"
 )
@@ -29,6 +30,8 @@ type Table struct {
 	Scenario string // link of the scenario that models the runs; its arms don't matter
 	Note     string // what was assumed about the figures
 	Better   stats.Better
+	Tries    int   // runs of each kernel that its figures need, where few won't do
+	Pooled   int   // figures are those of single events of all runs together: samples of this number, from 1, of the workload
 	Whole    bool  // figures are those of whole runs, in the unit of the scenario's metric, not per event
 	PerRun   int64 // events in a run of Runs, to give the figure per event; 0 if not known
 	Arms     []Arm // the first one is the baseline
@@ -186,17 +189,37 @@ func (t *Table) rows(unit string, simulated func(patches []string) []float64) []
 type arm struct{ published, simulated []float64 }
 
 // simulated returns the finished runs of the result's arm with these patches, per event
-// if the table's figures are.
+// if the table's figures are; or the events of all of them, shortest first.
 func (t *Table) simulated(r *core.Result, patches []string) []float64 {
 	i := slices.IndexFunc(r.Scenario.Arms, func(p []string) bool { return slices.Equal(p, patches) })
 	if i < 0 || i >= len(r.Parts) {
 		return nil
+	}
+	if t.Pooled > 0 {
+		return pooled(r.Parts[i], t.Pooled-1)
 	}
 	values := r.Primaries(i)
 	if n := r.Metric().PerRun; n > 0 && !t.Whole {
 		for i := range values {
 			values[i] /= float64(n)
 		}
+	}
+	return values
+}
+
+// pooled returns the samples of finished runs, in ns, as exactly as histograms have them.
+func pooled(runs []core.Part, sample int) (values []float64) {
+	var all stats.Hist
+	for i := range runs {
+		if p := &runs[i]; p.Done && p.Fault == "" && sample < len(p.Hists) {
+			all.Merge(&p.Hists[sample])
+		}
+	}
+	for i := range all.N {
+		values = append(values, float64(all.Quantile(2*i+1, 2*all.N))/float64(sim.Nanosecond))
+	}
+	if n := len(values); n > 0 {
+		values[0], values[n-1] = float64(all.Min)/float64(sim.Nanosecond), float64(all.Max)/float64(sim.Nanosecond)
 	}
 	return values
 }

@@ -143,8 +143,8 @@ func (f family) check(t *testing.T, m *machine.Machine, bg string, shallow bool)
 			t.Errorf("%d %% of the calls wait behind schedule(): %v", b, f)
 		}
 		for arm := ipi; arm <= fast; arm++ {
-			if gain := f.better[arm].ImprovementPct.V; gain < 20 || gain > 87 {
-				t.Errorf("arm %d takes %.0f %% off, want a fifth to six sevenths: %v", arm, gain, f)
+			if gain := f.better[arm].ImprovementPct.V; gain < 18 || gain > 87 {
+				t.Errorf("arm %d takes %.0f %% off, want a fifth to six sevenths, but for chance: %v", arm, gain, f)
 			}
 		}
 	case bg == "quiet":

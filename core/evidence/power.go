@@ -11,7 +11,7 @@ import (
 // A figure that nothing in the model moves can't disagree with it, and so says nothing. power.csv lists what moves
 // a row of each kind, and how far, with each constant of the model at nothing and at four times its value, and with each
 // switch thrown, as far as that is beyond what chance does to three runs: TestPower writes it (see there). Where chance is large, what is not listed
-// may still move the figure; where nothing has moved it at all, "nothing" is listed.
+// may still move the figure; where all that does is within chance, "chance" is listed, and where nothing has moved it at all, "nothing".
 
 //go:embed power.csv
 var powerCSV string
@@ -31,8 +31,11 @@ func (m *Mover) moves() bool { return m.far() > m.Noise }
 
 func (m *Mover) far() float64 { return max(m.None, -m.None, m.Four, -m.Four) }
 
-// nothing is what stands for a mover where there is none.
-const nothing = "nothing"
+// What stands for a mover where there is none.
+const (
+	nothing = "nothing"
+	chance  = "chance"
+)
 
 // movers reads power.csv.
 var movers = sync.OnceValue(func() (list []Mover) {
@@ -49,23 +52,31 @@ var movers = sync.OnceValue(func() (list []Mover) {
 // Movers returns what moves a figure of a table beyond chance, the strongest first, and whether nothing moves it at all. The rows of the first
 // table that fits are those that hold.
 func Movers(key string, figure FigureName) (list []Mover, immovable bool) {
-	held := ""
-	for _, m := range movers() {
-		prefix, open := strings.CutSuffix(m.Table, "*")
-		if m.Figure != figure || m.Table != key && !(open && strings.HasPrefix(key, prefix)) {
-			continue
-		}
-		if held == "" {
-			held = m.Table
-		}
-		switch {
-		case m.Table != held:
-		case m.What == nothing:
+	for _, m := range tried(key, figure) {
+		switch m.What {
+		case nothing:
 			immovable = true
+		case chance:
 		default:
 			list = append(list, m)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Mover) int { return cmp.Compare(b.far(), a.far()) })
 	return list, immovable
+}
+
+// drowned tells whether chance is larger than all that moves a figure.
+func drowned(key string, figure FigureName) bool {
+	return slices.ContainsFunc(tried(key, figure), func(m Mover) bool { return m.What == chance })
+}
+
+// tried returns the rows that hold for a figure of a table.
+func tried(key string, figure FigureName) (list []Mover) {
+	for _, m := range movers() {
+		prefix, open := strings.CutSuffix(m.Table, "*")
+		if m.Figure == figure && (m.Table == key || open && strings.HasPrefix(key, prefix)) && (len(list) == 0 || list[0].Table == m.Table) {
+			list = append(list, m)
+		}
+	}
+	return list
 }

@@ -50,6 +50,28 @@ var powerRows = []struct {
 	{"scx-now-*", "scx-now-v1-scx_lavd", "", 3},
 }
 
+// powerFigures are what can be moved. A ratio is moved by what moves the improvement.
+var powerFigures = []FigureName{Mean, Median, Min, PopulationSD, Improvement}
+
+// judged tells whether a table has this figure.
+func judged(t *Table, name FigureName) bool {
+	return slices.ContainsFunc(Figures(t, ""), func(f Finding) bool { return f.Figure == string(name) })
+}
+
+// Each figure that is judged was tried.
+func TestPowerOfAll(t *testing.T) {
+	for _, table := range Matching("") {
+		for _, name := range powerFigures {
+			if !judged(table, name) {
+				continue
+			}
+			if list, none := Movers(table.Key, name); len(list) == 0 && !none && !drowned(table.Key, name) {
+				t.Errorf("%s, %s: nobody has tried what moves it", table.Key, name)
+			}
+		}
+	}
+}
+
 // TestPower simulates a row with two constants changed and sees that power.csv says the same of them as the model does; with -full and -update it writes
 // all of it, which takes half an hour.
 func TestPower(t *testing.T) {
@@ -94,18 +116,22 @@ func TestPower(t *testing.T) {
 			continue
 		}
 		all := sweepPower(t, Matching("")[i], row.change, row.runs)
-		for _, figure := range []FigureName{Mean, Improvement} {
-			still := true
+		for _, figure := range powerFigures {
+			what := ""
 			for _, m := range all {
-				if m.Figure == figure && m.far() >= 0.05 {
-					still = false
-				}
-				if m.Figure == figure && m.moves() {
+				switch {
+				case m.Figure != figure:
+				case m.moves():
+					what = m.What
 					fmt.Fprintf(&b, "%s,%s,%s,%.0f,%.0f,%.0f\n", row.table, figure, m.What, m.None, m.Four, m.Noise)
+				case m.far() >= 0.05 && (what == "" || what == nothing):
+					what = chance
+				case what == "":
+					what = nothing
 				}
 			}
-			if still {
-				fmt.Fprintf(&b, "%s,%s,%s,0,0,0\n", row.table, figure, nothing)
+			if what == chance || what == nothing {
+				fmt.Fprintf(&b, "%s,%s,%s,0,0,0\n", row.table, figure, what)
 			}
 		}
 		t.Logf("%s after %.0f s", row.row, time.Since(begun).Seconds())
@@ -174,7 +200,7 @@ func sweepPower(t *testing.T, row *Table, change string, runs int) (list []Mover
 	for _, two := range changed {
 		all = append(all, two[:]...)
 	}
-	means, gains := make([]float64, len(all)), make([]float64, len(all))
+	figures := make([]map[FigureName]float64, len(all))
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
@@ -185,8 +211,12 @@ func sweepPower(t *testing.T, row *Table, change string, runs int) (list []Mover
 					t.Error(err)
 					continue
 				}
-				means[i] = stats.Summarize(r.Primaries(0)).Mean
-				gains[i] = r.Compare(1).ImprovementPct.V
+				figures[i] = map[FigureName]float64{Improvement: r.Compare(1).ImprovementPct.V}
+				for _, name := range powerFigures {
+					if name != Improvement && judged(row, name) {
+						figures[i][name] = figureOf(name, row.simulated(r, nil))
+					}
+				}
 			}
 		})
 	}
@@ -195,12 +225,18 @@ func sweepPower(t *testing.T, row *Table, change string, runs int) (list []Mover
 	}
 	close(next)
 	wg.Wait()
-	pct := func(i int) float64 { return 100 * (means[i]/means[0] - 1) }
-	// Two seeds tell what chance does: three times their difference, and at least a percent, is beyond it.
-	noise, gainNoise := max(3*math.Abs(pct(1)), 1), max(3*math.Abs(gains[1]-gains[0]), 1)
-	for i, name := range names {
-		a, b := 2+2*i, 3+2*i
-		list = append(list, Mover{row.Key, Mean, name, pct(a), pct(b), noise}, Mover{row.Key, Improvement, name, gains[a] - gains[0], gains[b] - gains[0], gainNoise})
+	for name := range figures[0] {
+		off := func(i int) float64 {
+			if name == Improvement {
+				return figures[i][name] - figures[0][name]
+			}
+			return 100 * (figures[i][name]/figures[0][name] - 1)
+		}
+		// Two seeds tell what chance does: three times their difference, and at least a percent, is beyond it.
+		noise := max(3*math.Abs(off(1)), 1)
+		for i, what := range names {
+			list = append(list, Mover{row.Key, name, what, off(2 + 2*i), off(3 + 2*i), noise})
+		}
 	}
 	return list
 }

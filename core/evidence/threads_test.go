@@ -68,7 +68,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: %s", row.Key, problems[0])
 			continue
 		}
-		if got, want := row.Arms[1].Printed[len(row.Arms[1].Printed)-1].Value, printed[row.Key]; math.Abs(got-want) > 0.06 {
+		if got, want := row.Arms[1].printed(Improvement, true).V, printed[row.Key]; math.Abs(got-want) > 0.06 {
 			t.Errorf("%s: an improvement of %.2f %%, want %.2f %%", row.Key, got, want)
 		}
 		if found := Find(s); len(found) != 1 || found[0] != row {

@@ -5,7 +5,8 @@ import "strings"
 // Tolerances say how far the model may be from a published figure and still agree with it. They were
 // written down before the rows were first judged by them, from the noise that the posters state and from the aims that the
 // project had set itself, and are not widened afterwards: a rule that turns out to be wrong stays, and
-// a new one with its reason comes before it.
+// a new one with its reason comes before it. Those of POWER9's shortest and median search and of their deviation came later than the others, with the
+// model's own beside them.
 
 // A Tolerance is how far a simulated figure may be from a published one.
 type Tolerance struct {
@@ -32,6 +33,9 @@ var Tolerances = []struct {
 	{"sm-idle-robot-*", Mean, Tolerance{Percent: 15, Reason: "the aim set beforehand: 15 % on levels, since the machine's configuration was not said"}},
 	{"select-idle-core-power9", Improvement, Tolerance{Points: 4, Reason: "the aim set beforehand: 4 points, about the standard error of the gain from 130 and 164 searches with the deviations posted"}},
 	{"select-idle-core-power9", Mean, Tolerance{Percent: 10, Reason: "the aim set beforehand: 10 %, between two and three standard errors of the means posted"}},
+	{"select-idle-core-power9", Min, Tolerance{Percent: 10, Reason: "the shortest search is a matter of the path's length: as the mean"}},
+	{"select-idle-core-power9", Median, Tolerance{Percent: 10, Reason: "as the mean"}},
+	{"select-idle-core-power9", PopulationSD, Tolerance{Percent: 25, Reason: "130 searches with a long tail give a deviation within an eighth: two standard errors"}},
 	{"sm-idle-*", Improvement, Tolerance{Points: 10, Reason: "ten runs that spread sevenfold give the mean within a sixth"}},
 	{"sm-idle-*", Ratio, Tolerance{Points: 0.1, Reason: "as the improvement"}},
 	{"sm-idle-*", Mean, Tolerance{Percent: 30, Reason: "ten runs that spread sevenfold give the mean within a sixth: two standard errors"}},

@@ -69,7 +69,7 @@ func (t *Table) Trials(quick bool) []Trial {
 	for _, a := range t.Arms {
 		s.Arms = append(s.Arms, a.Patches)
 	}
-	s.Runs = fewRuns
+	s.Runs = max(t.Tries, fewRuns)
 	if len(t.States) == 0 {
 		return []Trial{{Table: t, Scenario: s}}
 	}
@@ -197,7 +197,7 @@ func JudgeInTurns(t *Table, trials []Trial, results []*core.Result, pause func()
 		arm := slices.IndexFunc(t.Arms, func(a Arm) bool { return core.ArmName(a.Patches) == row.Arm })
 		var agree, say []string
 		best := math.Inf(1)
-		idle := true
+		idle := arm > 0
 		for j := range trials {
 			x := all[j][i].Simulated
 			if !x.OK {
@@ -244,6 +244,9 @@ func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	case change && idle && len(agree) > 0:
 		f.Verdict = NoPower
 		f.note("no run differs by anything from the one without the patch: it changes no step that this workload takes")
+	case !change && idle:
+		f.Verdict = NoPower
+		f.note("no run differs from the one without the patch: this repeats that one's figure")
 	case !change && immovable && len(agree) > 0:
 		f.Verdict = NoPower
 		f.note("no constant of the model and no switch moves it beyond chance")
@@ -263,6 +266,9 @@ func (f *Finding) judge(t *Table, agree, say []string, idle bool) {
 	}
 	if len(say) > 1 {
 		f.note(strings.Join(say, ", "))
+	}
+	if f.Kind == Prediction && drowned(t.Key, FigureName(f.Figure)) {
+		f.note("what moves it does so within chance")
 	}
 	if n := min(len(movers), 3); n > 0 && f.Kind == Prediction && t.NotModelled == "" {
 		var names []string
@@ -328,6 +334,9 @@ func tens(r *core.Result, t *Table, arm int, name FigureName) (v, lo, hi float64
 func spreadOf(r *core.Result, t *Table, arm int, figure FigureName) (lo, hi float64) {
 	base, own := t.simulated(r, nil), t.simulated(r, t.Arms[arm].Patches)
 	values := own
+	if t.Pooled > 0 { // single events have no pairs, and their range says nothing of a mean
+		return 0, 0
+	}
 	switch figure {
 	case Improvement, ImprovementMedian:
 		if c := stats.Compare(base, own, t.Better).CI95; c.OK {

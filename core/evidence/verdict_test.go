@@ -16,7 +16,7 @@ import (
 func TestTolerances(t *testing.T) {
 	used := make([]bool, len(Tolerances))
 	for _, table := range Matching("") {
-		for _, f := range []FigureName{Mean, Improvement, Min, PopulationSD, Ratio} {
+		for _, f := range []FigureName{Mean, Median, Improvement, Min, PopulationSD, Ratio} {
 			for i, tol := range Tolerances {
 				prefix, open := strings.CutSuffix(tol.Key, "*")
 				if tol.Figure == f && (tol.Key == table.Key || open && strings.HasPrefix(table.Key, prefix)) {

@@ -162,10 +162,8 @@ func (k *Kernel) findBusiestGroup(d *machine.Domain, p *pass) int {
 	busiest := -1
 	p.want = 1
 	var most found
-	for g := range d.Groups {
-		if g == local {
-			continue
-		}
+	for i := range len(d.Groups) - 1 { // in the order of the CPU's ring of groups, which begins with its own
+		g := (local + 1 + i) % len(d.Groups)
 		f := k.readGroup(d, g, p)
 		over += f.over
 		if f.weight > 0 && (busiest < 0 || f.busier(&most)) {
@@ -197,7 +195,7 @@ func (k *Kernel) findBusiestGroup(d *machine.Domain, p *pass) int {
 		}
 		surplus = here.idle - most.idle
 	}
-	// Between nodes a surplus of two is tolerated while few tasks run here.
+	// Between nodes a surplus of two is tolerated while few tasks run here, if at all.
 	if d.NUMA && surplus <= 2 && here.nr+1 <= k.numaSlack[d.ID] {
 		return -1
 	}
@@ -207,17 +205,21 @@ func (k *Kernel) findBusiestGroup(d *machine.Domain, p *pass) int {
 	return busiest
 }
 
-// numaSlack returns how many tasks a node may run before an imbalance of two between
-// the nodes of d counts: the caches of a node or, where a node has one, an eighth
-// of its CPUs.
-func numaSlack(m *machine.Machine, d *machine.Domain) int {
+// newNUMASlack returns how many tasks a node may run before an imbalance of two between
+// the nodes of d counts, by the kernel's rule.
+func (k *Kernel) newNUMASlack(d *machine.Domain) int {
 	node := d.Groups[0].CPUs
 	llcs := map[int16]bool{}
 	for _, c := range node {
-		llcs[m.CPUs[c].LLC] = true
+		llcs[k.m.CPUs[c].LLC] = true
 	}
-	if len(llcs) > 1 {
+	switch {
+	case k.base.NUMASpread == SpreadEvenly:
+		return 0
+	case len(llcs) > 1:
 		return len(llcs)
+	case k.base.NUMASpread == SpreadQuarter:
+		return max(len(node)/4, 1)
 	}
 	return max(len(node)/8, 1)
 }

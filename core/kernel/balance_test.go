@@ -116,27 +116,114 @@ func TestShouldBalance(t *testing.T) {
 		level int
 		group int // whose group is meant
 		want  int16
+		old   int16 // before 6.6, when all idle CPUs were alike
 	}{
-		{nil, 1, 0, 0},
-		{[]int{0}, 1, 0, 8}, // only a thread of a busy core is left
-		{[]int{0}, 2, 0, 1}, // the first idle core
-		{[]int{0, 1}, 2, 0, 8},
-		{[]int{0, 1, 8, 9}, 2, 0, 0}, // nobody idle: the first
-		{[]int{0}, 3, 0, 1},
-		{nil, 3, 4, 4},
-		{[]int{0}, 0, 8, 8},
+		{nil, 1, 0, 0, 0},
+		{[]int{0}, 1, 0, 8, 8}, // only a thread of a busy core is left
+		{[]int{0}, 2, 0, 1, 1}, // the first idle core
+		{[]int{1}, 2, 1, 0, 0},
+		{[]int{0, 9}, 2, 0, 1, 1}, // no idle core: the first idle thread
+		{[]int{0, 1}, 2, 0, 8, 8},
+		{[]int{0, 1, 8, 9}, 2, 0, 0, 0}, // nobody idle: the first
+		{[]int{0}, 3, 0, 1, 1},
+		{[]int{8}, 3, 0, 1, 0}, // CPU 0 is idle, and its core is not
+		{nil, 3, 4, 4, 4},
+		{[]int{0}, 0, 8, 8, 8},
 	} {
-		k, _ := resting(t, m, 0)
-		for _, b := range c.busy {
-			k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
-			k.enqueue(&k.cpus[b], int32(len(k.tasks)-1))
-		}
-		d := m.Domains[c.group][c.level]
-		for _, x := range d.Groups[d.GroupOf[c.group]].CPUs {
-			if got := k.shouldBalance(&k.cpus[x], c.level); got != (x == c.want) {
-				t.Errorf("busy %v, level %d: CPU %d balances: %v, want only CPU %d", c.busy, c.level, x, got, c.want)
+		for _, first := range []bool{true, false} {
+			k, _ := resting(t, m, 0)
+			k.base.IdleCoreFirst = first
+			want := c.want
+			if !first {
+				want = c.old
+			}
+			for _, b := range c.busy {
+				k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
+				k.enqueue(&k.cpus[b], int32(len(k.tasks)-1))
+			}
+			d := m.Domains[c.group][c.level]
+			for _, x := range d.Groups[d.GroupOf[c.group]].CPUs {
+				if got := k.shouldBalance(&k.cpus[x], c.level); got != (x == want) {
+					t.Errorf("busy %v, level %d, idle cores first %v: CPU %d balances: %v, want only CPU %d", c.busy, c.level, first, x, got, want)
+				}
 			}
 		}
+	}
+}
+
+// Of groups alike the one after a CPU's own is pulled from, and gets a new task: each CPU's ring begins with its own.
+func TestGroupsInTheOrderOfTheRing(t *testing.T) {
+	m := lookup(t, "epyc-2x64")
+	k, _ := resting(t, m, 0)
+	for _, x := range []int{0, 8, 24, 40} { // two tasks each, under other caches
+		for range 2 {
+			k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
+			k.enqueue(&k.cpus[x], int32(len(k.tasks)-1))
+		}
+	}
+	level := len(m.Domains[16]) - 2 // the caches of a node
+	d := m.Domains[16][level]
+	p := &pass{dst: &k.cpus[16], level: level, idle: true}
+	if got, want := k.findBusiestGroup(d, p), int(d.GroupOf[24]); got != want {
+		t.Errorf("CPU 16 pulls from group %d, want %d", got, want)
+	}
+	fork := &task{spec: &TaskSpec{}}
+	if got, want := k.findIdlestGroup(d, fork, d.GroupOf[24]), d.GroupOf[32]; got != want {
+		t.Errorf("a task forked on CPU 24 goes to group %d, want %d", got, want)
+	}
+}
+
+// How many tasks a node may run before others are spread is each kernel's.
+func TestNUMASpread(t *testing.T) {
+	m := lookup(t, "xeon-e5-2699v3") // two nodes of 36 CPUs, each with one cache
+	level := len(m.Domains[0]) - 1
+	d := m.Domains[0][level]
+	for _, c := range []struct {
+		spread     NUMASpread
+		stay, even int // with how many tasks on its node a new one stays, and two more than on the other are left alone
+	}{{SpreadEvenly, 0, 0}, {SpreadQuarter, 8, 8}, {SpreadEighth, 2, 3}} {
+		for tasks := range 12 {
+			k, _ := resting(t, m, 0)
+			k.base.NUMASpread = c.spread
+			k.numaSlack[d.ID] = k.newNUMASlack(d)
+			load := func(cpu int) {
+				k.tasks = append(k.tasks, task{spec: &TaskSpec{}, fairEntity: fairEntity{weight: nice0}})
+				k.enqueue(&k.cpus[cpu], int32(len(k.tasks)-1))
+			}
+			for i := range tasks {
+				load(i)
+			}
+			if stays := k.findIdlestGroup(d, &task{spec: &TaskSpec{}}, 0) == 0; stays != (tasks <= c.stay) {
+				t.Errorf("rule %d, %d tasks on the node: a new one stays: %v", c.spread, tasks, stays)
+			}
+			for i := range tasks + 2 {
+				load(18 + i) // the other node
+			}
+			p := &pass{dst: &k.cpus[17], level: level, idle: true}
+			if alone := k.findBusiestGroup(d, p) < 0; alone != (tasks <= c.even && c.even > 0) {
+				t.Errorf("rule %d, %d tasks here and two more there: left alone: %v", c.spread, tasks, alone)
+			}
+		}
+	}
+}
+
+// How long CPUs have idled at the start differs, and from run to run: so nothing prefers the first thread of a core.
+func TestIdleSinceBeforeTheStart(t *testing.T) {
+	m := lookup(t, "power9-smt8")
+	first := 0
+	const runs = 64
+	for run := range uint32(runs) {
+		k := newKernel(t, m, Features{}, run)
+		x := k.findIdlestGroupCPU(m.Domains[0][0].CPUs, &task{spec: &TaskSpec{}})
+		first += b2i(x == 0)
+		for i := range k.cpus {
+			if idle := -k.cpus[i].rq.idleStamp; idle < 1 || idle > longestIdle {
+				t.Fatalf("CPU %d has idled for %s", i, idle)
+			}
+		}
+	}
+	if first > runs/3 {
+		t.Errorf("in %d of %d runs the first of eight threads had idled least", first, runs)
 	}
 }
 

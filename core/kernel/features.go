@@ -11,7 +11,7 @@ import (
 // Model is the version of the model. Results of different versions may
 // differ; results of one version never do. Raise it with every change that
 // changes a result.
-const Model = 4
+const Model = 5
 
 // IdleMode says what schedule() does when the idle loop calls it again.
 type IdleMode uint8
@@ -108,6 +108,8 @@ type Tunables struct {
 	MigrationCost sim.Time // sysctl_sched_migration_cost
 	BusyFactor    int64    // how much rarer a busy CPU balances
 	ImbalancePct  Imbalance
+	NUMASpread    NUMASpread
+	IdleCoreFirst bool // since 6.6: of a group's idle CPUs the first whose core is idle balances for it, not just the first
 	ExtByCache    bool // since 6.13: sched_ext's own choice of an idle CPU looks under the cache of the last one first
 	PipeRoomOnly  bool // since 6.14: who reads from a full pipe wakes its writer only when a page has come free
 }
@@ -121,6 +123,17 @@ const (
 	QueueNever        WakeQueue = iota // before 5.8
 	QueueDescheduling                  // of tasks still being switched away from, where nothing else runs
 	QueueIdle                          // since 6.0: where nothing runs
+)
+
+// NUMASpread says how uneven nodes may be while few tasks run. Where a node has several last-level caches that
+// is as many tasks as it has of them.
+type NUMASpread uint8
+
+// The rules.
+const (
+	SpreadEvenly  NUMASpread = iota // before 5.6: not at all
+	SpreadQuarter                   // 5.18: by two tasks, while no more run than a quarter of a node's CPUs; new tasks stay until then
+	SpreadEighth                    // since 6.0: an eighth, and new tasks stay while idle CPUs differ by no more than two
 )
 
 // An IdleSearch is a generation of the search for an idle CPU.
@@ -201,7 +214,7 @@ var Bases = []Base{{
 	Key:   "5.18",
 	Title: "Linux 5.18: CFS, HZ=250, PREEMPT_VOLUNTARY",
 	Brief: "The kernel of the patch against sync wakeups from interrupts: CFS, and wakeups that queue on another CPU under the same cache only while the task is still being switched away from.",
-	Note:  cfsNote + placeNote + rtNote, Features: coreExit, Tunables: cfs(QueueDescheduling, SearchOnePass),
+	Note:  cfsNote + placeNote + rtNote, Features: coreExit, Tunables: linux518(),
 }, {
 	Key:   "5.4",
 	Title: "Linux 5.4: CFS, HZ=250, PREEMPT_VOLUNTARY",
@@ -214,7 +227,7 @@ var Bases = []Base{{
 const extNote = "While a sched_ext scheduler is loaded it decides on all tasks, and the fair class, with its balancing, on none. " +
 	"The fair class is that of 6.11: delayed dequeue, which came with 6.12, is not modelled. "
 
-const placeNote = "A waking task's CPU is chosen as in this kernel (a new one's as in 5.18 or later, in any), with the load and the utilisation of PELT: task groups, utilisation clamps, estimated utilisation (UTIL_EST), NUMA balancing and CPUs of different capacity are not modelled. " +
+const placeNote = "A waking task's CPU is chosen as in this kernel (a new one's as in 5.18 or later, in any, but for how long it stays on its node), with the load and the utilisation of PELT: task groups, utilisation clamps, estimated utilisation (UTIL_EST), NUMA balancing and CPUs of different capacity are not modelled. " +
 	"Pipes of kernels before 5.5 wake their writers as later ones do. "
 
 const rtNote = "With rt=1 it is configured with PREEMPT_RT as mainline has it since 6.12, before which that was a patch set of its own, with lazy preemption in some versions: spinlocks are rtlocks, " +
@@ -236,11 +249,13 @@ var eevdf = Tunables{
 	MigrationCost: 500 * sim.Microsecond,
 	BusyFactor:    16,
 	ImbalancePct:  Imbalance{110, 117, 117},
+	NUMASpread:    SpreadEighth,
+	IdleCoreFirst: true,
 }
 
 func cfs(queue WakeQueue, search IdleSearch) Tunables {
 	t := eevdf
-	t.Policy, t.WakeQueue, t.IdleSearch = CFS, queue, search
+	t.Policy, t.WakeQueue, t.IdleSearch, t.IdleCoreFirst = CFS, queue, search, false
 	t.CFS = CFSTunables{24 * sim.Millisecond, 3 * sim.Millisecond, 4 * sim.Millisecond}
 	return t
 }
@@ -251,8 +266,15 @@ func linux614() Tunables {
 	return t
 }
 
+func linux518() Tunables {
+	t := cfs(QueueDescheduling, SearchOnePass)
+	t.NUMASpread = SpreadQuarter
+	return t
+}
+
 func linux54() Tunables {
 	t := cfs(QueueNever, SearchPasses)
+	t.NUMASpread = SpreadEvenly
 	t.BusyFactor, t.ImbalancePct.Other = 32, 125
 	return t
 }

@@ -32,26 +32,45 @@ func (k *Kernel) findIdlestCPU(c *cpu, t *task) int16 {
 	return at
 }
 
-// findIdlestGroup returns the group of d with the most idle CPUs, or if none has any, with the
-// fewest tasks for its size. The local group is good enough unless another is better, and
-// between nodes also as long as few tasks run there.
+// findIdlestGroup returns the group of d with the most idle CPUs and of those the one with the least utilisation, or if
+// none has any, the one with the fewest tasks for its size. The local group is good enough unless another is better, and
+// between nodes also as long as few tasks run there. Of equal ones the next after the local
+// group wins: each CPU's ring of groups begins with its own.
 func (k *Kernel) findIdlestGroup(d *machine.Domain, t *task, local int16) int16 {
 	sums := k.groups[d.ID]
-	if d.NUMA && sums[local].idle > 0 && sums[local].nr+1 <= min(k.numaSlack[d.ID], t.allowsOf(d.Groups[local].CPUs)) {
-		return local
-	}
-	best := local
-	for g := range d.Groups {
+	best, bestUtil := local, int64(0)
+	for i := range len(d.Groups) - 1 {
+		g := (int(local) + 1 + i) % len(d.Groups)
+		if t.allowsOf(d.Groups[g].CPUs) == 0 {
+			continue
+		}
 		a, b := &sums[g], &sums[best]
 		better := a.idle > b.idle
-		if a.idle == 0 && b.idle == 0 {
+		switch {
+		case a.idle == 0 && b.idle == 0:
 			better = a.nr*len(d.Groups[best].CPUs) < b.nr*len(d.Groups[g].CPUs)
+		case a.idle == b.idle && best != local:
+			better = k.utilOf(d.Groups[g].CPUs) < bestUtil
 		}
-		if better && t.allowsOf(d.Groups[g].CPUs) > 0 {
-			best = int16(g)
+		if better {
+			best, bestUtil = int16(g), k.utilOf(d.Groups[g].CPUs)
+		}
+	}
+	if d.NUMA && sums[local].idle > 0 {
+		few := sums[local].nr+1 <= min(k.numaSlack[d.ID], t.allowsOf(d.Groups[local].CPUs))
+		if few && (k.base.NUMASpread == SpreadQuarter || sums[best].idle-sums[local].idle <= 2) {
+			return local
 		}
 	}
 	return best
+}
+
+// utilOf adds the utilisation of CPUs up, as it was last reckoned.
+func (k *Kernel) utilOf(cpus []int16) (sum int64) {
+	for _, x := range cpus {
+		sum += k.cpus[x].rq.pelt.util
+	}
+	return sum
 }
 
 // allowsOf counts on how many of cpus t may run.

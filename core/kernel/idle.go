@@ -36,9 +36,15 @@ type idleState struct {
 	timedOut bool     // the POLL state ended by its limit
 }
 
-// initIdle puts c to sleep in the deepest state, the tick stopped.
+// longestIdle is how long a CPU of a machine at rest can have idled: housekeeping that comes about
+// every second wakes each.
+const longestIdle = sim.Second
+
+// initIdle puts c to sleep in the deepest state, the tick stopped. Which CPU has idled least, by
+// which a new task's CPU is chosen, is hidden state like any other: it is drawn.
 func (c *cpu) initIdle(k *Kernel, phase sim.Time) {
-	c.rq.idleStamp = 1
+	idle := k.initial.Fork(uint32(len(k.cpus)) + 2 + uint32(c.id))
+	c.rq.idleStamp = -idle.Between(1, longestIdle)
 	c.idle.phase = idleAsleep
 	for i := range k.m.Idle {
 		if !k.m.Idle[i].Disabled {

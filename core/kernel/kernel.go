@@ -153,7 +153,7 @@ func New(cfg Config) (*Kernel, error) {
 	k.groups = make([][]group, len(k.m.All))
 	for _, d := range k.m.All {
 		k.groups[d.ID] = make([]group, len(d.Groups))
-		k.numaSlack = append(k.numaSlack, numaSlack(k.m, d))
+		k.numaSlack = append(k.numaSlack, k.newNUMASlack(d))
 	}
 	k.initCores()
 	k.horizon = sim.Never / sim.Time(len(k.m.CPUs))

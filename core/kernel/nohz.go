@@ -121,7 +121,7 @@ func (k *Kernel) softirqRun(c *cpu) {
 }
 
 // shouldBalance tells whether dst is the one CPU of its group that makes the
-// periodic passes over the domain: the first idle one, above the threads of a core
+// periodic passes over the domain: the first idle one, since 6.6 above the threads of a core
 // the first whose core is idle; if none is idle, the first.
 func (k *Kernel) shouldBalance(dst *cpu, level int) bool {
 	d := k.m.Domains[dst.id][level]
@@ -131,7 +131,7 @@ func (k *Kernel) shouldBalance(dst *cpu, level int) bool {
 		if !k.cpus[x].idleCPU() {
 			continue
 		}
-		if !d.SMT && !k.coreIdle(x) {
+		if k.base.IdleCoreFirst && !d.SMT && !k.coreIdle(x) {
 			if thread < 0 {
 				thread = x
 			}

@@ -76,6 +76,39 @@ func TestPollFinds(t *testing.T) {
 	}
 }
 
+// What a program does for each call of poll it does not do for what the call before has found as well.
+func TestRoundsOfPoll(t *testing.T) {
+	const channels, loops = 8, 10
+	for _, c := range []struct {
+		round sim.Time
+		fewer bool
+	}{{0, false}, {sim.Millisecond, true}} {
+		k := newKernel(t, small(t), Features{}, 1)
+		in := int32(0)
+		for i := range channels {
+			if id := int32(k.Channel(ChannelSpec{Kind: TCP, Bytes: 10, Capacity: loops})); i == 0 {
+				in = id
+			}
+		}
+		// Messages come every 100 µs. With a round of 1 ms a call finds many of them.
+		spawn(t, k, TaskSpec{Name: "poller", CPUs: []int{0}, Prog: []Op{
+			{Kind: OpRound, D: c.round}, {Kind: OpPoll, Obj: in, N: channels}, {Kind: OpRead, At: AtFound, Obj: in}, {Kind: OpLoop, Obj: 3, N: channels * loops}, {Kind: OpEnd}}})
+		prog := []Op{{Kind: OpBegin}}
+		for i := range int32(channels) {
+			prog = append(prog, Op{Kind: OpCompute, D: 100 * sim.Microsecond}, Op{Kind: OpWrite, Obj: in + i})
+		}
+		spawn(t, k, TaskSpec{Name: "writer", CPUs: []int{1}, Prog: append(prog, Op{Kind: OpLoop, Obj: 2 * channels, N: loops})})
+		s := finish(t, k)
+		rounds := s.Time[TimeUser] / int64(sim.Millisecond)
+		if c.fewer && (rounds < 8+loops/2 || rounds > 8+3*loops) {
+			t.Errorf("%d ms of user time, want 8 of the writer and a round of 1 ms for every ten messages or so", rounds)
+		}
+		if !c.fewer && rounds > 10 {
+			t.Errorf("%d ms of user time without rounds", rounds)
+		}
+	}
+}
+
 // Who is dismissed counts from the beginning of the dismissal, so that the last one of
 // many waits for the others' wakeups too.
 func TestDismissalCountsFromItsBeginning(t *testing.T) {

@@ -24,6 +24,7 @@ const (
 	OpRead                      // read from channel Obj: a message, or as many as there are up to N
 	OpPoll                      // wait until one of the N channels from Obj on can be read, and take note of which
 	OpEpoll                     // the same, by epoll
+	OpRound                     // compute for D, ±N %, if the next OpPoll is a call, and not one of those that the last one has found
 	OpPost                      // give event Obj
 	OpAwait                     // take event Obj, or the task's own one if Obj is OwnEvent, once it is given
 	OpEnlist                    // join the list of event Obj, whose members wait on their own events, and give Obj
@@ -182,7 +183,7 @@ func (k *Kernel) Spawn(s TaskSpec) error {
 			if op.Kind == OpLock {
 				locked = op.Obj
 			}
-		case OpCompute, OpSpin, OpSleep:
+		case OpCompute, OpSpin, OpSleep, OpRound:
 			if op.D < 0 || op.D > horizon || op.N < 0 || op.N > 100 {
 				return bad("operation %d: a time of %s ± %d %%", pc, op.D, op.N)
 			}
@@ -337,7 +338,10 @@ func (k *Kernel) runTask(c *cpu) {
 		op := &t.spec.Prog[t.pc]
 		t.pc++
 		switch op.Kind {
-		case OpCompute:
+		case OpCompute, OpRound:
+			if op.Kind == OpRound && len(t.ready) > 0 {
+				continue
+			}
 			if t.left = t.vary(op.D, op.N); t.left > 0 {
 				k.compute(c, t)
 				return

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"schedlab/core/fitted"
 	"schedlab/core/sim"
 )
 
@@ -242,7 +243,7 @@ func xeon240() *Machine {
 		Shorthand: true,
 		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
-			{"schedule_tail", 200 * ns, Derived, "fitted: ten patched runs without a background then have the published patched mean of 1.43 µs a call, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>"},
+			fit("xeon-240", "schedule_tail", "fitted: ten patched runs without a background then have the published patched mean of 1.43 µs a call, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>"),
 			{"rq_visit", 38 * ns, Derived, "fitted with group_visit to one slow published ipistorm run: about 7.3 µs a call if every other call walks 362 run queues, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>"},
 			{"group_visit", 60 * ns, Derived, "fitted with rq_visit to the same run; 37–49 ns a run queue and nothing a group fits as well"},
 		},
@@ -289,8 +290,8 @@ func power9() *Machine {
 		Costs: []CostFigure{
 			{"relax", 10 * ns, Assumed, "one turn of a spinning loop at low thread priority, guessed"},
 			{"clock_read", 25 * ns, Assumed, "reading the timebase takes tens of cycles on some of these processors and can stall the pipeline (M. Ellerman, <87pmki7uwf.fsf@mpe.ellerman.id.au>): 50 cycles, and as many to make nanoseconds of it, are guesses"},
-			{"idle_mask", 225 * ns, Derived, "fitted: searches without the patch then take 295 ns at least, as posted, <20191206081654.GA22330@linux.vnet.ibm.com>, probably with a tracer's overhead"},
-			{"idle_miss", 28 * ns, Derived, "fitted: searches without the patch then take the posted mean of 630 ns, <20191206081654.GA22330@linux.vnet.ibm.com>"},
+			fit("power9-smt8", "idle_mask", "fitted: searches without the patch then take 295 ns at least, as posted, <20191206081654.GA22330@linux.vnet.ibm.com>, probably with a tracer's overhead"),
+			fit("power9-smt8", "idle_miss", "fitted: searches without the patch then take the posted mean of 630 ns, <20191206081654.GA22330@linux.vnet.ibm.com>"),
 		},
 	}
 }
@@ -319,7 +320,7 @@ func xeon128() *Machine {
 			"(<202301301057.e55dad5b-oliver.sang@intel.com>). Its clock is taken as 2.6 GHz, that part's turbo on all cores (base 2.0), and all idle states are on.",
 		KHz:     2_600_000,
 		Uncore:  Scale{100, 150, Assumed, "the mesh clock follows the load; how far is a guess"},
-		Sharing: Sharing{[]int64{100, 205}, []int64{100, 160}, Derived, "user mode fitted, system calls assumed as on other machines: schbench, 90th percentile at one worker a CPU 9328 µs against 4562 µs at one in all, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>: two threads that multiply matrices together do no more than one"},
+		Sharing: Sharing{[]int64{100, fitted.Value("xeon-128-4n", "sharing")}, []int64{100, 160}, Derived, "user mode fitted, system calls assumed as on other machines: schbench, 90th percentile at one worker a CPU 9328 µs against 4562 µs at one in all, <8bcdee16-88d5-7ec5-7d88-1ac11566c28a@amd.com>: two threads that multiply matrices together do no more than one"},
 		CPUs:    t.CPUs(),
 		Nodes:   t.distances(11, 21),
 		Idle:    icxIdle(),
@@ -335,17 +336,22 @@ func xeon128() *Machine {
 		Shorthand: true,
 		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
-			{"pipe_write", 90 * ns, Derived, robot("pipe_read", "hackbench-pipe-process at 25 %, 846099 KB/s")},
-			{"pipe_read", 79 * ns, Derived, robot("pipe_write", "hackbench-pipe-process at 25 %, 846099 KB/s")},
-			{"unix_write", 662 * ns, Derived, robot("unix_read", "hackbench-socket-process at 25 %, 395784 KB/s")},
-			{"unix_read", 496 * ns, Derived, robot("unix_write", "hackbench-socket-process at 25 %, 395784 KB/s")},
+			fit("xeon-128-4n", "pipe_write", robot("pipe_read", "hackbench-pipe-process at 25 %, 846099 KB/s")),
+			fit("xeon-128-4n", "pipe_read", robot("pipe_write", "hackbench-pipe-process at 25 %, 846099 KB/s")),
+			fit("xeon-128-4n", "unix_write", robot("unix_read", "hackbench-socket-process at 25 %, 395784 KB/s")),
+			fit("xeon-128-4n", "unix_read", robot("unix_write", "hackbench-socket-process at 25 %, 395784 KB/s")),
 			icxClockRead,
-			{"tcp_send", 2613 * ns, Derived, robot("tcp_receive, udp_send and udp_receive", "TCP_RR at 25 %, 2449875 transactions a second")},
-			{"tcp_receive", 871 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
-			{"udp_send", 1888 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
-			{"udp_receive", 581 * ns, Derived, robot("tcp_send", "TCP_RR at 25 %")},
+			fit("xeon-128-4n", "tcp_send", robot("tcp_receive, udp_send and udp_receive", "TCP_RR at 25 %, 2449875 transactions a second")),
+			fit("xeon-128-4n", "tcp_receive", robot("tcp_send", "TCP_RR at 25 %")),
+			fit("xeon-128-4n", "udp_send", robot("tcp_send", "TCP_RR at 25 %")),
+			fit("xeon-128-4n", "udp_receive", robot("tcp_send", "TCP_RR at 25 %")),
 		},
 	}
+}
+
+// fit is a cost of a machine that was fitted to a published figure.
+func fit(of, key, source string) CostFigure {
+	return CostFigure{key, fitted.Time(of, key), Derived, source}
 }
 
 // oneRow and robot say of a cost of a message, fitted by one factor with another one, to which row.
@@ -394,10 +400,10 @@ func e5v3() *Machine {
 		ClockLag:  stableTSC(),
 		Costs: []CostFigure{
 			{"relax", 4 * ns, Cited, "a pause instruction takes about 10 cycles on Intel cores before Skylake"},
-			{"pipe_write", 929 * ns, Derived, oneRow("pipe_read", "process-pipes at 48 groups, 9.3873 s")},
-			{"pipe_read", 813 * ns, Derived, oneRow("pipe_write", "process-pipes at 48 groups, 9.3873 s")},
-			{"unix_write", 3590 * ns, Derived, oneRow("unix_read", "process-sockets at 48 groups, 31.0724 s")},
-			{"unix_read", 2690 * ns, Derived, oneRow("unix_write", "process-sockets at 48 groups, 31.0724 s")},
+			fit("xeon-e5-2699v3", "pipe_write", oneRow("pipe_read", "process-pipes at 48 groups, 9.3873 s")),
+			fit("xeon-e5-2699v3", "pipe_read", oneRow("pipe_write", "process-pipes at 48 groups, 9.3873 s")),
+			fit("xeon-e5-2699v3", "unix_write", oneRow("unix_read", "process-sockets at 48 groups, 31.0724 s")),
+			fit("xeon-e5-2699v3", "unix_read", oneRow("unix_write", "process-sockets at 48 groups, 31.0724 s")),
 		},
 	}
 }

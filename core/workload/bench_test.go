@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"schedlab/core/fitted"
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/sim"
@@ -324,8 +325,8 @@ func TestSchbenchMutexCostsMoreThanItsShare(t *testing.T) {
 // Matrices fill the footprint, and a request of a lone worker takes what it was fitted to.
 func TestSchbenchWork(t *testing.T) {
 	m := lookup(t, "xeon-128-4n")
-	b := schbenchRun{footprint: 256}
-	if got, want := b.multiplication(m), m.Cycles(104*104*104*schbenchStep/1000); got != want {
+	b := schbenchRun{footprint: 256, step: fitted.Value("schbench", "step")}
+	if got, want := b.multiplication(m), m.Cycles(104*104*104*fitted.Value("schbench", "step")/1000); got != want {
 		t.Errorf("256 KB: a multiplication of %s, want %s", got, want)
 	}
 	s := bench(t, &schbench, m, kernel.Bases[0], "threads=1", false)

@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 
+	"schedlab/core/fitted"
 	"schedlab/core/kernel"
 	"schedlab/core/machine"
 	"schedlab/core/sim"
@@ -34,6 +35,7 @@ var schbench = Workload{
 		{Key: "no-locking", Label: "No locking", Kind: Bool, Help: "new: 1: no mutex, -L"},
 		{Key: "sleeptime", Label: "Sleep", Unit: "µs", Def: 30_000, Min: 0, Max: 1_000_000, Help: "old: sleep of the message thread, -s"},
 		{Key: "cputime", Label: "CPU time", Unit: "µs", Def: 30_000, Min: 1, Max: 1_000_000, Help: "old: computing of a worker, -c"},
+		{Key: "step", Label: "Step", Unit: "cycles/1000", Def: fitted.Value("schbench", "step"), Min: 1, Max: 1_000_000, Help: "new: of a multiplication, thousandths of a cycle: fitted, see above"},
 	},
 	Length: "runtime",
 	Samples: []Sample{
@@ -113,11 +115,12 @@ type schbenchRun struct {
 	messengers, workers   int64 // message threads, and workers of each
 	sleep, compute        sim.Time
 	operations, footprint int64
+	step                  int64 // of a multiplication, thousandths of a cycle
 	locking               bool
 }
 
 func schbenchOf(cpus int, v Values) schbenchRun {
-	b := schbenchRun{old: v[0].N == 1, messengers: v[1].N, workers: v[2].N, operations: v[7].N, footprint: v[8].N, locking: v[9].N == 0}
+	b := schbenchRun{old: v[0].N == 1, messengers: v[1].N, workers: v[2].N, operations: v[7].N, footprint: v[8].N, step: v[12].N, locking: v[9].N == 0}
 	if load := v[3].N; load > 0 {
 		b.messengers = max(int64(cpus)*load/1000, 1)
 	}
@@ -128,10 +131,6 @@ func schbenchOf(cpus int, v Values) schbenchRun {
 	return b
 }
 
-// schbenchStep is what a step of a matrix multiplication takes, in thousandths of a
-// cycle: so that a request of a lone worker on xeon-128-4n takes 4562 µs at the 90th percentile.
-const schbenchStep = 2035
-
 // multiplication is how long it takes to multiply matrices of long integers, two
 // and their product in the footprint, on a machine.
 func (b *schbenchRun) multiplication(m *machine.Machine) sim.Time {
@@ -139,7 +138,7 @@ func (b *schbenchRun) multiplication(m *machine.Machine) sim.Time {
 	for (n+1)*(n+1)*3*8 <= b.footprint*1024 {
 		n++
 	}
-	return m.Cycles(n * n * n * schbenchStep / 1000)
+	return m.Cycles(n * n * n * b.step / 1000)
 }
 
 // timerSlack is how much later a timer of user space may expire, so that it does with

@@ -328,7 +328,10 @@ func (s *State) try(ctx context.Context, run int) {
 				}
 				trouble = fmt.Sprintf("%s, run %d with bg=%s %s: %s", ArmTitle(r.Scenario.Arms[p.Arm]), p.Run+1, r.Scenario.Background, what, p.Fault)
 			}
-			p.Hists, p.Counters, p.Time = nil, nil, nil // large, and no figure has a use for them
+			p.Counters, p.Time = nil, nil // large, and no figure has a use for them
+			if table.Pooled == 0 {
+				p.Hists = nil
+			}
 			r.Put(p)
 			s.tried(run)
 		})

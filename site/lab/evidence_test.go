@@ -22,8 +22,8 @@ func of(t *testing.T, key string) int {
 }
 
 const (
-	power9 = "select-idle-core-power9"             // two kernels in three runs: six seconds
-	pipes  = "irq-nosync-hackbench-thread-pipes-4" // the same
+	robot = "sm-idle-robot-schbench-request_latency_90%_us-1-mthread-16-workers" // two kernels in three runs: six seconds
+	pipes = "irq-nosync-hackbench-thread-pipes-4"                                // the same
 )
 
 // trials tells how far they have come.
@@ -89,8 +89,8 @@ func TestEvidenceIsAView(t *testing.T) {
 			t.Errorf("open is %v, %d runs", v.Evidence.Open, d.runner.times())
 		}
 		d.ShowEvidence(true)
-		d.Ask(d.View().Evidence.Cases[of(t, power9)].Link())
-		if v = d.after(time.Minute); v.Evidence.Open || v.Asked.Machine != "power9-smt8" || v.Status != Done {
+		d.Ask(d.View().Evidence.Cases[of(t, robot)].Link())
+		if v = d.after(time.Minute); v.Evidence.Open || v.Asked.Machine != "xeon-128-4n" || v.Status != Done {
 			t.Errorf("open is %v, asked %s", v.Evidence.Open, v.Asked.Query())
 		}
 	})
@@ -107,7 +107,7 @@ func TestEvidenceIsAView(t *testing.T) {
 // Tables are tried one after the other, and each is judged when its trials are complete.
 func TestTry(t *testing.T) {
 	at(t, "#evidence", func(d *desk) {
-		first, second := of(t, power9), of(t, pipes)
+		first, second := of(t, robot), of(t, pipes)
 		d.Try(false, first, second, first)
 		v := d.after(2500 * time.Millisecond)
 		d.trials(v, Running, 0, 2, 2)
@@ -126,7 +126,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("%+v", before)
 		}
 		// The runner's kernels take 200 and 100 ms.
-		if f := before.Figures()[2]; f.Verdict != evidence.Disagrees || f.Simulated.V != 50 || f.ID != power9+"/select-idle-core/improvement of means" {
+		if f := before.Figures()[2]; f.Verdict != evidence.Disagrees || f.Simulated.V != 50 || f.ID != robot+"/sm-idle-v2/improvement of means" {
 			t.Errorf("%+v", f)
 		}
 		v = d.after(time.Minute)
@@ -145,7 +145,7 @@ func TestTry(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		}
-		if sums[evidence.Matching(power9)[0].Thread] != 3 || sums[evidence.Matching(pipes)[0].Thread] != 3 {
+		if sums[evidence.Matching(robot)[0].Thread] != 3 || sums[evidence.Matching(pipes)[0].Thread] != 3 {
 			t.Errorf("sums %v", sums)
 		}
 		d.Try(false, first) // again: the count begins anew, and what was found stays until there is something new
@@ -189,7 +189,7 @@ func TestTryOneByOne(t *testing.T) {
 // What has been judged stays when the rest is cancelled.
 func TestCancelEvidence(t *testing.T) {
 	at(t, "#evidence", func(d *desk) {
-		first, second := of(t, power9), of(t, pipes)
+		first, second := of(t, robot), of(t, pipes)
 		d.Try(false, first, second)
 		d.after(8 * time.Second)
 		d.CancelEvidence()
@@ -208,7 +208,7 @@ func TestCancelEvidence(t *testing.T) {
 // What the visitor asks the simulator goes first; then the table is begun anew.
 func TestEvidenceYields(t *testing.T) {
 	at(t, "?runs=2#evidence", func(d *desk) {
-		first := of(t, power9)
+		first := of(t, robot)
 		d.Try(false, first)
 		d.after(3500 * time.Millisecond)
 		d.ShowEvidence(false)
@@ -235,7 +235,7 @@ func TestEvidenceYields(t *testing.T) {
 	at(t, "?runs=2", func(d *desk) { // and one at work is not disturbed
 		d.after(time.Second)
 		d.ShowEvidence(true)
-		d.Try(false, of(t, power9))
+		d.Try(false, of(t, robot))
 		v := d.after(2 * time.Second)
 		if !v.Evidence.Waiting {
 			t.Error("it does not wait for the answer")
@@ -249,7 +249,7 @@ func TestEvidenceYields(t *testing.T) {
 // A run that breaks the model leaves its table without a verdict; workers that fail end the trials.
 func TestTroubleWithEvidence(t *testing.T) {
 	at(t, "#evidence", func(d *desk) {
-		first, second := of(t, power9), of(t, pipes)
+		first, second := of(t, robot), of(t, pipes)
 		d.runner.set(trouble{broken: true})
 		d.Try(false, first)
 		v := d.after(time.Hour)

@@ -95,7 +95,7 @@ func (s *Server) makeLink(w http.ResponseWriter, r *http.Request) {
 func (s *Server) follow(w http.ResponseWriter, r *http.Request) {
 	id := strings.ToLower(strings.TrimPrefix(r.URL.Path, "/s/"))
 	if !isID(id) {
-		refuse(w, http.StatusNotFound, "404: no short link looks like this: they have 8 to 16 letters and digits; the simulator is at /")
+		missing(w, r, "no short link looks like this: they have 8 to 16 letters and digits")
 		return
 	}
 	query := ""
@@ -108,7 +108,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !strings.HasPrefix(query, "?") {
-		refuse(w, http.StatusNotFound, "404: this server knows no short link "+id+"; the simulator is at /")
+		missing(w, r, "this server knows no short link "+id)
 		return
 	}
 	w.Header().Set("Cache-Control", hourly)

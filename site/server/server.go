@@ -15,6 +15,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -170,7 +171,22 @@ func Unreadable(w http.ResponseWriter, text string) {
 
 // NotFound says that there is no such file.
 func NotFound(w http.ResponseWriter, r *http.Request) {
-	refuse(w, http.StatusNotFound, "404: there is no such page here; the simulator is at /")
+	missing(w, r, "there is no such page here")
+}
+
+// missing answers what leads nowhere: who reads it in a browser gets a link to the simulator, wherever that lies.
+func missing(w http.ResponseWriter, r *http.Request, text string) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		refuse(w, http.StatusNotFound, "404: "+text+"; the simulator is at /")
+		return
+	}
+	home := "./" + strings.Repeat("../", max(strings.Count(r.URL.Path, "/")-1, 0))
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusNotFound)
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Not found · schedlab</title>
+<h1>Not found</h1><p>404: %s.</p><p><a href="%s">Open the simulator</a></p>`, html.EscapeString(text), home)
 }
 
 func (s *Server) warn(text string, args ...any) {

@@ -209,3 +209,19 @@ func TestPolicyOfPage(t *testing.T) {
 		t.Errorf("index.html has another policy than %q", want)
 	}
 }
+
+// Who reads in a browser that there is nothing gets a way to the simulator, also from below a path.
+func TestMissing(t *testing.T) {
+	h := page(t)
+	for path, home := range map[string]string{"/s/22222222": "./../", "/s/<b>/x": "./../../", "/nothing": "./", "/a/nothing.js": "./../"} {
+		r := get(h, "GET", path, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+		text := body(t, r)
+		if r.StatusCode != 404 || r.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(text, `<a href="`+home+`">`) || strings.Contains(text, "<b>") || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v %s", path, r.StatusCode, r.Header, text)
+		}
+		r = get(h, "GET", path)
+		if text := body(t, r); r.StatusCode != 404 || !strings.HasPrefix(text, "404: ") || strings.Contains(text, "<") || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s: %d %v %s", path, r.StatusCode, r.Header, text)
+		}
+	}
+}

@@ -85,7 +85,7 @@ func TestEvidence(t *testing.T) {
 	b.click("nav a[href='#evidence']")
 	b.wait(evidenceThere + ` && location.hash == "#evidence" && document.title.startsWith("Evidence") && !document.querySelector("main.lab").getClientRects().length`)
 	b.click("summary[data-fold^='time of a search']")
-	b.wait(fmt.Sprintf(`document.querySelectorAll("%s tbody").length == 3`, caseOf(key)))
+	b.wait(fmt.Sprintf(`document.querySelectorAll("%s tbody").length == 9`, caseOf(key)))
 	if text := eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("%s td:is(.sim, [data-label^=range], [data-label=off], [data-label=verdict])")].map((e) => e.innerText).join("")`, caseOf(key))); text != "" {
 		t.Errorf("before anything was run the page says %q", text)
 	}
@@ -94,7 +94,7 @@ func TestEvidence(t *testing.T) {
 	}
 	b.try(key, "run")
 	b.verdicts(key)
-	if text := eval[string](b, `document.querySelector("[data-sum='select_idle_core early exit, prediction'] [data-label=judged]").innerText`); text != "2 of 2" {
+	if text := eval[string](b, `document.querySelector("[data-sum='select_idle_core early exit, prediction'] [data-label=judged]").innerText`); text != "7 of 7" {
 		t.Errorf("judged %q", text)
 	}
 	b.wait(`document.querySelector("#evidence [role=status]").innerText == "Done: 1 table judged."`)

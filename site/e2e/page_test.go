@@ -98,7 +98,7 @@ func TestFirstResult(t *testing.T) {
 	if rows := eval[int](b, `document.querySelectorAll("[data-table=account] tbody tr").length`); rows < 5 {
 		t.Errorf("%d rows in the time account", rows)
 	}
-	if said := eval[string](b, `document.querySelector("[role=status]").innerText`); !strings.Contains(said, "imulated") {
+	if said := eval[string](b, `document.querySelector("main.lab [role=status]").innerText`); !strings.Contains(said, "imulated") {
 		t.Errorf("announced: %q", said)
 	}
 	if title := eval[string](b, "document.title"); !strings.Contains(title, "schedlab") {

@@ -40,6 +40,12 @@ func TestTips(t *testing.T) {
 			})()`, field))
 			b.do(chromedp.MouseEvent("mouseMoved", at[0], at[1]))
 			b.wait(fmt.Sprintf("%s == %q", shown, tip))
+			if eval[bool](b, fmt.Sprintf(`(() => {
+				const tip = document.getElementById(%q), r = tip.getBoundingClientRect();
+				return document.elementsFromPoint(r.x + r.width / 2, r.y + r.height / 2).includes(tip);
+			})()`, tip)) {
+				t.Errorf("%s catches clicks on what it lies over", tip)
+			}
 			b.press(kb.Escape)
 			b.wait(shown + ` == ""`)
 			b.do(chromedp.MouseEvent("mouseMoved", 2, 2))

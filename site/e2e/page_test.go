@@ -34,14 +34,20 @@ func (b *tab) finish(s scenario.Scenario) {
 	b.wait(fmt.Sprintf("%s && %s == %q", is("done"), digest, fmt.Sprintf("%016x", r.Digest())))
 }
 
-// click does it with the pointer, in the middle of the first element that selector finds.
+// click does it with the pointer, in the middle of the first element that selector finds, once it stays where it is:
+// what was done before may still move it.
 func (b *tab) click(selector string) {
 	b.Helper()
-	b.wait(fmt.Sprintf("document.querySelector(%q)?.getClientRects().length", selector))
-	at := eval[[2]float64](b, fmt.Sprintf(`(() => {
+	b.wait(fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
+		if (!e?.getClientRects().length) return false;
 		e.scrollIntoView({block: "center", behavior: "instant"});
-		const r = e.getBoundingClientRect();
+		const {x, y} = e.getBoundingClientRect(), was = self.stood;
+		self.stood = {e, x, y};
+		return was?.e === e && was.x === x && was.y === y;
+	})()`, selector))
+	at := eval[[2]float64](b, fmt.Sprintf(`(() => {
+		const r = document.querySelector(%q).getBoundingClientRect();
 		return [r.x + r.width / 2, r.y + r.height / 2];
 	})()`, selector))
 	b.do(chromedp.MouseClickXY(at[0], at[1]))
@@ -78,7 +84,10 @@ func (b *tab) choose(selector, value string) {
 // write replaces what stands in a text field, as people do: click, select all, type.
 func (b *tab) write(selector, text string) {
 	b.Helper()
-	b.click(selector)
+	b.until(func() bool { // a page that moves under the pointer has the click elsewhere
+		b.click(selector)
+		return eval[bool](b, fmt.Sprintf("document.activeElement === document.querySelector(%q)", selector))
+	})
 	b.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	b.press(text)
 }

@@ -125,13 +125,15 @@ func TestTypedMarkup(t *testing.T) {
 		}
 		b.write("[id='"+id+"']", hostileToType)
 		b.press(kb.Tab)
-		b.wait(shownAsText)
+		b.wait(fmt.Sprintf(`(() => {
+			const e = document.getElementById(%q), said = e.closest(".field, .axis").querySelector(".problem");
+			return e.value.includes("<img") && (said?.innerText.includes("<img") ?? e.id.startsWith("axis"));
+		})()`, id))
 		b.unharmed(id)
 	}
 	if len(fields) < 10 {
 		t.Errorf("fields %q", fields)
 	}
-	b.wait(`document.querySelector("[data-key=runs] .problem")?.innerText.includes("<img")`)
 }
 
 // TestOnlyItsHost: whatever a visitor does, the browser asks nobody but the page's host: not the page, its

@@ -91,6 +91,28 @@ func TestNoLoader(t *testing.T) {
 	}
 }
 
+// TestNoScripts: a page that lacks all of its scripts can't know that, but says after a while what may be the matter.
+func TestNoScripts(t *testing.T) {
+	all := assets(t)
+	b := newTab(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".js") {
+			http.NotFound(w, r)
+			return
+		}
+		all.ServeHTTP(w, r)
+	}))
+	const said = `document.querySelector("main.loading").innerText.includes("lacks some of the page")`
+	b.open(small)
+	b.wait(`document.querySelector("main.loading")`)
+	if eval[bool](b, said) {
+		t.Error("it says so at once")
+	}
+	eval[any](b, "document.getAnimations().forEach((a) => a.finish()), null")
+	b.wait(said)
+	b.forgive("app.")
+	b.forgive("offline.")
+}
+
 // TestNoWebAssembly: a browser that can't says so.
 func TestNoWebAssembly(t *testing.T) {
 	b := newTab(t, assets(t))

@@ -73,7 +73,7 @@ tests() {
 	go test $(go list ./site/... | grep -Ev '/site/(e2e|lab|server|schedlab)$')
 
 	step "page, in a browser"
-	SCHEDLAB_E2E=1 go test -count=1 ./site/e2e
+	SCHEDLAB_E2E=1 go test -count=1 -timeout=30m ./site/e2e
 
 	step "server, in Cloudflare's runtime"
 	edge

@@ -25,19 +25,24 @@ import (
 
 // A service is what serve serves, and where.
 type service struct {
-	addr  string
-	page  fs.ReadDirFS
-	links string // file of short links
-	log   string // what to log: one of logLevels
+	addr   string
+	page   fs.ReadDirFS
+	links  string // file of short links
+	log    string // what to log: one of logLevels
+	client string // header that says who the client is; "": who has connected
 }
 
 // logLevels are the values of -log.
 var logLevels = []string{"errors", "requests", "nothing"}
 
+// headerName is what -client may be.
+var headerName = regexp.MustCompile(`^[A-Za-z0-9-]*$`)
+
 func setupServe(flags *flag.FlagSet) func(context.Context, streams, string) error {
 	addr := flags.String("addr", "127.0.0.1:8080", "`host:port` to serve on; port 0 takes any that is free")
 	links := flags.String("links", defaultLinks(), "`file` for short links, made when the first one is stored")
 	level := flags.String("log", logLevels[0], "what to log: "+strings.Join(logLevels, ", ")+"; no addresses and no questions")
+	client := flags.String("client", "", "`header` in which a proxy in front writes the client's address, such as X-Real-IP, for limits for each client; leave it out where there is no proxy")
 	return func(ctx context.Context, s streams, dir string) error {
 		if strings.ContainsAny(dir, "?=") {
 			return badInput("serve: want a folder, or no argument: a link's question belongs to the page's address, behind /")
@@ -48,11 +53,14 @@ func setupServe(flags *flag.FlagSet) func(context.Context, streams, string) erro
 		if !slices.Contains(logLevels, *level) {
 			return unknown("-log", *level, logLevels)
 		}
+		if !headerName.MatchString(*client) {
+			return badInput(fmt.Sprintf("-client=%s: want the name of a header, such as X-Real-IP, of letters, digits and hyphens", *client))
+		}
 		page, err := pageIn(dir)
 		if err != nil {
 			return err
 		}
-		return serve(ctx, s, service{*addr, page, *links, *level})
+		return serve(ctx, s, service{*addr, page, *links, *level, *client})
 	}
 }
 
@@ -160,7 +168,11 @@ func serve(ctx context.Context, s streams, what service) error {
 	handler.Cache = &server.Memory{Limit: 32 << 20}
 	handler.Allow = new(server.Limiter).Allow
 	handler.Log = newLog(s.err, what.log)
-	http := newHTTP(handler, complaints{s, what.log == "nothing"})
+	clients := http.Handler(handler)
+	if what.client != "" {
+		clients = server.ByHeader(what.client, handler)
+	}
+	http := newHTTP(clients, complaints{s, what.log == "nothing"})
 	fmt.Fprintf(s.out, "the page is at http://%s/ (Ctrl-C stops)\n", listener.Addr())
 	stopped := make(chan struct{})
 	go func() {

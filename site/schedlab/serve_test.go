@@ -83,6 +83,7 @@ func TestServeBadInput(t *testing.T) {
 		{[]string{"serve", "-addr", "8080"}, 2, "schedlab: -addr=8080: want host:port, such as 127.0.0.1:8080\n"},
 		{[]string{"serve", "-addr="}, 2, "schedlab: -addr=: want host:port"},
 		{[]string{"serve", "-log", "all"}, 2, "schedlab: -log=all: want one of errors, requests, nothing"},
+		{[]string{"serve", "-client", "X-Real-IP: 1"}, 2, "schedlab: -client=X-Real-IP: 1: want the name of a header, such as X-Real-IP"},
 		{[]string{"serve", "nowhere"}, 2, "schedlab: serve: nowhere: want a folder with the page in it, such as site/dist/www (no such file"},
 		{[]string{"serve", "."}, 2, "schedlab: serve: .: want a folder with the page in it, such as site/dist/www; this one has no index.html"},
 		{[]string{"serve", "serve_test.go"}, 2, "schedlab: serve: serve_test.go: want a folder with the page in it"},

@@ -634,6 +634,32 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
+func TestByHeader(t *testing.T) {
+	const sender = "192.0.2.1:1"
+	for _, c := range []struct {
+		values []string
+		want   string
+	}{
+		{nil, sender},
+		{[]string{""}, sender},
+		{[]string{"unknown"}, sender},
+		{[]string{"192.0.2.7"}, "192.0.2.7"},
+		{[]string{"192.0.2.7:8080"}, "192.0.2.7:8080"},
+		{[]string{"2001:db8::1"}, "2001:db8::1"},
+		{[]string{"203.0.113.1, 192.0.2.7"}, "192.0.2.7"},
+		{[]string{"203.0.113.1", "203.0.113.2,192.0.2.7"}, "192.0.2.7"},
+		{[]string{"192.0.2.7, "}, sender},
+		{[]string{"192.0.2.7", "unknown"}, sender},
+	} {
+		r := &http.Request{RemoteAddr: sender, Header: http.Header{"X-Forwarded-For": c.values}}
+		var got string
+		ByHeader("x-forwarded-for", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.RemoteAddr })).ServeHTTP(nil, r)
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.values, got, c.want)
+		}
+	}
+}
+
 func TestMemory(t *testing.T) {
 	c := &Memory{Limit: 1000}
 	ctx := t.Context()

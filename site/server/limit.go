@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 )
@@ -64,6 +65,23 @@ func (l *Limiter) Allow(r *http.Request, what Action) bool {
 	}
 	l.clients[c] = until.Add(rate.every)
 	return true
+}
+
+// ByHeader has next take a request's client to be who the header says, in which a proxy in front of the server writes that:
+// of several addresses the last one, as those before it may be the client's own words. Where that is none, it
+// stays who sent the request.
+func ByHeader(header string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		values := r.Header.Values(header)
+		if len(values) > 0 {
+			last := values[len(values)-1]
+			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+			if ClientOf(last).IsValid() {
+				r.RemoteAddr = last
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // ClientOf returns whose an address is, with a port or without: of IPv6, where everybody has many,

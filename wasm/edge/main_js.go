@@ -40,14 +40,14 @@ func main() {
 		s.Links = store{namespace}
 	}
 	guard()
+	clients := server.ByHeader("Cf-Connecting-Ip", s)
 	workers.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := readBody(r); err != nil {
 			server.Unreadable(w, "400: the request broke off")
 			return
 		}
 		r.Host = r.URL.Host
-		r.RemoteAddr = r.Header.Get("Cf-Connecting-Ip") // for the limits only
-		s.ServeHTTP(w, r)
+		clients.ServeHTTP(w, r)
 	}))
 }
 

@@ -27,12 +27,36 @@ import (
 // small is a scenario that takes a moment.
 const small = "?m=xeon-240&numipi=200&runs=6"
 
-// worker starts the Worker as it was last built (go run ./site/edge) in Cloudflare's runtime,
-// if it is asked for: SCHEDLAB_EDGE=1.
-func worker(t *testing.T) (url string) {
+// need skips what is tried with the Worker as it was last built (go run ./site/edge), unless it is asked for.
+func need(t *testing.T) {
+	t.Helper()
 	if os.Getenv("SCHEDLAB_EDGE") == "" {
 		t.Skip("only with SCHEDLAB_EDGE=1, after npm ci here and go run ./site/edge")
 	}
+}
+
+// TestWrangler: the tool that deploys it understands all of wrangler.jsonc. What it does not know it leaves out, limits for one.
+func TestWrangler(t *testing.T) {
+	need(t)
+	command := exec.Command(filepath.Join("node_modules", ".bin", "wrangler"), "deploy", "--dry-run", "--outdir", t.TempDir())
+	command.Env = append(os.Environ(), "WRANGLER_SEND_METRICS=false", "WRANGLER_LOG_PATH="+t.TempDir(), "NO_COLOR=1")
+	said, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if strings.Contains(string(said), "WARNING") {
+		t.Errorf("it warns:\n%s", said)
+	}
+	for _, binding := range []string{"env.LINKS ", "env.LINK_LIMIT (20 requests/60s)", "env.RUN_LIMIT (20 requests/60s)", "env.ASSETS "} {
+		if !strings.Contains(string(said), binding) {
+			t.Errorf("no %s in what it would deploy:\n%s", binding, said)
+		}
+	}
+}
+
+// worker starts the Worker in Cloudflare's runtime.
+func worker(t *testing.T) (url string) {
+	need(t)
 	command := exec.Command("node", "serve.mjs")
 	var stderr strings.Builder
 	command.Stderr = &stderr

@@ -330,7 +330,7 @@ func TestScreenshots(t *testing.T) {
 			b.wait(is("done"))
 			b.click("button.shorten")
 			b.wait(shareText)
-			b.forgive("405")
+			b.forgive("503")
 		}},
 		{"update", small, func(b *tab) {
 			b.wait(is("done"))

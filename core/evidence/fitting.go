@@ -15,11 +15,13 @@ import (
 	"schedlab/core/workload"
 )
 
-// How constants were fitted to published figures, so that anybody can do it again: one factor on some costs of a machine, or on a
-// parameter of a workload, is halved in on until the model's figure is the published one. Nothing else is moved, and the figures used so are calibration.
-// All constants begin with values that stand here, and fittings go in order, each with what those before it have found, so that what comes out
-// depends on the model alone. It is package fitted's file. Only how threads share a core is no scenario's to say: that is a quotient of two posted figures. The visits of run queues and groups by ipistorm's walks are not among them: those were reckoned
-// by hand from a run and from a ratio, and say so where they stand.
+// How constants were fitted to published figures, so that anybody can do it again: one factor on some costs of a
+// machine, or on a parameter of a workload, is halved in on until the model's figure is the published one. Nothing else
+// is moved, and the figures used so are calibration. All constants begin with values that stand here, and fittings go in
+// order, each with what those before it have found, so that what comes out, package fitted's file, depends on the model
+// alone. How threads share a core is no scenario's to say: that is a quotient of two posted figures. The visits of run
+// queues and groups by ipistorm's walks are not among them: those were reckoned by hand from a run and from a ratio, and
+// say so where they stand.
 
 // A Fitting is a set of constants that one factor was fitted to one figure for.
 type Fitting struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -60,7 +61,7 @@ func (s *Server) makeLink(w http.ResponseWriter, r *http.Request) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		refuse(w, http.StatusRequestEntityTooLarge, "413: a link has at most 16384 bytes")
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("413: a link has at most %d bytes", scenario.MaxLink))
 		return
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "400: the request broke off")
